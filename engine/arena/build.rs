@@ -1,11 +1,11 @@
-//! Finds the commit that the program is built from, as `KIBITZ_COMMIT`. Sources that
-//! are no checkout have none.
+//! Sets `KIBITZ_COMMIT` to the git commit of the sources, with `-dirty` if they were changed. Unset
+//! outside a checkout.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What decides how the engine plays, from the workspace's root. The nets are known by
-/// their digests.
+/// Sources that decide how the engine plays, from the workspace root. Nets are identified by their
+/// digests instead.
 const SOURCES: [&str; 7] = [
     "Cargo.lock",
     "engine/Cargo.toml",
@@ -27,14 +27,14 @@ fn main() {
         Some(String::from_utf8(output.stdout).ok()?.trim().to_string())
     };
     println!("cargo::rerun-if-changed=build.rs");
-    // Unpacked within another repository, the sources are none of its.
+    // Sources unpacked within another repository are not part of it.
     if git(&["rev-parse", "--show-prefix"]).as_deref() != Some("") {
         return;
     }
     let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
         return;
     };
-    // It grows with every commit and checkout.
+    // Both files change with every commit and checkout.
     for name in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", name]).map(|path| root.join(path));
         if let Some(path) = path.filter(|path| path.exists()) {

@@ -1,4 +1,4 @@
-//! What the program does, a file a command.
+//! Subcommands, one file each, with their arguments.
 
 mod generate;
 mod ladder;
@@ -18,9 +18,9 @@ pub use tune::{ParametersError, RecordError};
 #[command(
     name = "arena",
     version = host::VERSION.as_str(),
-    about = "Kibitz's arena: games between engines and nets, self-play, test positions",
+    about = "Kibitz's arena: matches between engines and nets, self-play, SPSA tuning, test suites",
     after_help = "\
-Example: a net that was trained today against the one that the engine has within:
+Example: a newly trained net against the embedded one:
   arena match --engine new.safetensors --engine net=embedded --book engine/books/openings.epd \\
       --tc 1+0.01 --games 200 --concurrency 2"
 )]
@@ -31,22 +31,22 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Let two engines or nets play a match
+    /// Play a match between two engines or nets
     Match(matches::MatchArgs),
-    /// Let engines or nets play each other, and rate them
+    /// Play a ladder or gauntlet, and rate the engines
     Ladder(ladder::LadderArgs),
-    /// Let a net play itself, for games to train on
+    /// Generate training games by self-play of a net
     Generate(generate::GenerateArgs),
-    /// Find better values for an engine's options by SPSA
+    /// Tune an engine's options by SPSA
     Tune(tune::TuneArgs),
-    /// Solve the problems of an EPD file, and count
+    /// Solve the test positions of an EPD file
     Suite(suite::SuiteArgs),
 }
 
-/// Does what the command line says.
+/// Runs the given command.
 ///
 /// # Errors
-/// What the command could not do.
+/// The error of the command.
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Match(args) => matches::run(args),

@@ -1,4 +1,4 @@
-//! From an error to one line and an exit code.
+//! Conversion of errors to one line of text and an exit code.
 
 use engine::TablesError;
 use host::archive::ArchiveError;
@@ -9,10 +9,10 @@ use crate::commands::{ParametersError, ProblemError, RecordError};
 use crate::games::openings::BookError;
 use crate::tournament::games_file::GamesError;
 
-/// Tells the user of an error, in one line, and gives its exit code.
+/// Prints an error on one line and returns its exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
-        // Nobody may be there to read it.
+        // Ignored: the output may be closed.
         let _ = usage.print();
     } else {
         tell(format!("arena: {error:#}"));
@@ -20,7 +20,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     exit_code(error)
 }
 
-/// What the first cause says that has a code of its own.
+/// Returns the code of the first error in the chain that has one, else [`ExitCode::Other`].
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = |cause: &(dyn std::error::Error + 'static)| -> Option<ExitCode> {
         if cause.is::<clap::Error>() {

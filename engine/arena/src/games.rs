@@ -1,4 +1,4 @@
-//! One game: openings, the referee and its adjudication, how it ends, PGN.
+//! A single game: opening books, the referee, adjudication, endings, PGN output.
 
 pub(crate) mod adjudication;
 pub(crate) mod ending;

@@ -1,9 +1,8 @@
-//! Kibitz's arena: everything that plays games with engines. Matches, ladders
-//! of many engines, self-play, the tuning of options, suites of test positions.
+//! Kibitz's arena: matches and ladders between engines, self-play data generation, SPSA tuning, and
+//! test suites.
 //!
-//! Its rooms, from the lowest up: `statistics`, `players`, `games`,
-//! `tournament`, `selfplay`, `commands`. The program is what is used: it is all
-//! of [`Arguments`] and [`run`].
+//! Modules, from the lowest up: `statistics`, `players`, `games`, `tournament`, `selfplay`,
+//! `commands`. The program calls [`Arguments`], [`run`] and [`report`]; nothing else is public.
 
 mod commands;
 mod error;

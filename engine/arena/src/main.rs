@@ -1,4 +1,4 @@
-//! Games between engines and nets.
+//! The `arena` program: games between engines and nets.
 
 use std::process::ExitCode;
 

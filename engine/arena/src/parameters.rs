@@ -1,12 +1,12 @@
-//! Arguments of the form `NAME=NUMBER,NAME=NUMBER`.
+//! Parser for arguments of the form `NAME=NUMBER,NAME=NUMBER`.
 
 use std::str::FromStr;
 
-/// The numbers by name, in the order of `names`; `None` for those not given.
-/// `kind` says what numbers they are.
+/// Parses numbers by name and returns them in the order of `names`; `None` for an absent name.
+/// `kind` names the number type in messages.
 ///
 /// # Errors
-/// Says which part is no such pair.
+/// A message that names the invalid part.
 pub fn parse<T: FromStr, const N: usize>(
     text: &str,
     names: [&str; N],
@@ -26,7 +26,7 @@ pub fn parse<T: FromStr, const N: usize>(
     Ok(values)
 }
 
-/// As [`parse`], all of them needed, each a whole number from 0 to 65535.
+/// Parses like [`parse`], but requires every name, with whole numbers from 0 to 65535.
 pub fn parse_all<const N: usize>(text: &str, names: [&str; N]) -> Result<[u16; N], String> {
     let values = parse::<u16, N>(text, names, "whole number up to 65535")?;
     if values.iter().any(Option::is_none) {

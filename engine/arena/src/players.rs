@@ -1,5 +1,4 @@
-//! Engines at the board: how the user names them, what they are given for a
-//! move, a program or a net behind one interface.
+//! Players: engine specifications, time controls, and UCI programs or nets behind one interface.
 
 pub(crate) mod pace;
 pub(crate) mod player;

@@ -1,4 +1,4 @@
-//! Games of a net against itself, as data to train on.
+//! Self-play of a net, as training data.
 
 pub(crate) mod earlier;
 pub(crate) mod format;

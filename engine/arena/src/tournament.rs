@@ -1,5 +1,4 @@
-//! Many games: several at a time, their conditions, what is counted and
-//! reported, the file that keeps them.
+//! Tournaments: scheduling, conditions, scores, reports, and the games file.
 
 pub(crate) mod conditions;
 pub(crate) mod games_file;

@@ -1,9 +1,9 @@
-//! The command line: what its help says of exit codes, and arguments that are
-//! wrong only together.
+//! Exit-code tables of the help texts, and usage errors that clap cannot detect.
 
 use host::ExitCode;
 
-/// The message of a command that was interrupted and can go on.
+/// Returns the message of an interrupted command that `--resume` continues; `force` is whether
+/// `--force` was given.
 pub fn interrupted(force: bool) -> &'static str {
     match force {
         true => "interrupted; the same command with --resume in place of --force goes on",
@@ -11,7 +11,7 @@ pub fn interrupted(force: bool) -> &'static str {
     }
 }
 
-/// What each code but 10 and 11 means, where no command says otherwise.
+/// Default meanings of exit codes; 10 and 11 have none.
 const MEANINGS: [(ExitCode, &str); 7] = [
     (ExitCode::Done, "done"),
     (ExitCode::Other, "another failure"),
@@ -25,13 +25,14 @@ const MEANINGS: [(ExitCode, &str); 7] = [
     (ExitCode::Write, "an output cannot be written"),
 ];
 
-/// What the code of a refused output means where games are written.
+/// Meaning of [`ExitCode::Refused`] for commands that write `--pgn`.
 pub const PGN_REFUSED: (ExitCode, &str) = (
     ExitCode::Refused,
-    "--pgn is refused: it exists, was made otherwise, or is in use",
+    "--pgn is refused: it exists, has other settings, or is in use",
 );
 
-/// The table of a command's help, with what the command says of its own.
+/// Returns the exit-code table of a command's help; `own` replaces and extends the default
+/// meanings.
 pub fn exit_codes(own: &[(ExitCode, &str)]) -> String {
     let general = MEANINGS.iter();
     let general = general.filter(|(code, _)| own.iter().all(|(other, _)| other != code));
@@ -42,9 +43,8 @@ pub fn exit_codes(own: &[(ExitCode, &str)]) -> String {
     lines + "  130  interrupted with Ctrl-C (129 SIGHUP, 143 SIGTERM)"
 }
 
-/// A command line that is wrong in a way that only shows once it is read.
-///
-/// It ends the program as a wrong argument does.
+/// Returns an error for arguments that are invalid only in combination. The program ends as if clap
+/// had refused them.
 pub fn usage(message: &str) -> anyhow::Error {
     use clap::error::ErrorKind;
     clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n")).into()

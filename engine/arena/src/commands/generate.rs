@@ -1,4 +1,4 @@
-//! `arena generate`: a net plays itself, and what it thought is data.
+//! `arena generate`: self-play of a net, as training data.
 
 mod report;
 
@@ -25,10 +25,10 @@ use crate::tournament::progress::Progress;
 use crate::usage::{exit_codes, usage};
 use report::Report;
 
-/// Size of the transposition table in MiB where hash= says nothing. A game fills little
-/// more, and a larger table takes longer to clear.
+/// Default size of the transposition table in MiB. A game fills little more, and a larger table
+/// takes longer to clear.
 const HASH_MIB: usize = 4;
-/// Hard limits are so many times the soft one where nothing is said.
+/// Default hard node limit, as a multiple of the soft one.
 const HARD: u64 = 20;
 
 fn help() -> String {
@@ -41,19 +41,18 @@ Example: half a million positions on all cores, to train the next net on:
 The engine is a net in this process: net=FILE.safetensors, net=embedded or net=material, with
 hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between games.
 
-The output is called FILE.part while it is made, with a record of what makes it beside it in
-FILE.json. Ctrl-C ends early: FILE has what was played so far. Interrupted in any way, the same
-command goes on; the file is then the same, byte for byte, as if nothing had happened, with any
---concurrency. With more --games or --positions the command adds to a FILE that is whole. A game
-of {MAX_PLIES} plies is drawn. What is in the file: docs/self-play.md.
+The output is FILE.part until it is complete; FILE.json records its settings. Ctrl-C ends early:
+FILE then has the games so far. After any interruption the same command continues to the same
+bytes, with any --concurrency. With more --games or --positions it adds to a complete FILE. A game
+of {MAX_PLIES} plies is drawn. Contents of the file: docs/self-play.md.
 
 Exit codes:
 {}",
         exit_codes(&[
-            (ExitCode::Done, "the output is whole, or was before"),
+            (ExitCode::Done, "the output is complete, or was before"),
             (
                 ExitCode::Refused,
-                "--out is refused: it exists, was made otherwise, or is in use"
+                "--out is refused: it exists, has other settings, or is in use"
             ),
             (
                 ExitCode::Missing,
@@ -67,53 +66,55 @@ Exit codes:
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct GenerateArgs {
-    /// The net that plays; see below
+    /// Net that plays itself; see below
     #[arg(long, value_name = "SPEC")]
     engine: EngineSpec,
-    /// The output: .pgn.zst, .pgn, or .viri for viriformat
+    /// Output file: .pgn.zst, .pgn, or .viri for viriformat
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Replace the file of --out, even one of other settings
+    /// Replace an existing --out, even of other settings
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     amount: Amount,
-    /// Nodes after which a search begins no new iteration
+    /// Soft node limit: no new iteration begins after it
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
-    /// Nodes that a search has at most [default: 20 times --nodes]
+    /// Hard node limit per search [default: 20 times --nodes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     hard_nodes: Option<u64>,
-    /// Random plies that a game begins with; every other game has one more
+    /// Random plies at the start of a game; every other game has one more
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=100))]
     random_plies: u16,
-    /// Draw another opening where the first search says more than this for either side
+    /// Reject openings with a first score above this for either side
     #[arg(long, value_name = "CENTIPAWNS", default_value_t = 400)]
     opening_limit: u16,
-    /// Begin from the positions of Chess960
+    /// Start from Chess960 positions
     #[arg(long)]
     chess960: bool,
-    /// The loser resigns that calls its own position this bad for so many moves in a row; none for never
+    /// Resign adjudication: a side loses after N moves in a row with its own score at -CP or less;
+    /// none for never
     #[arg(
         long,
         value_name = "moves=N,score=CP",
         default_value = "moves=4,score=1200"
     )]
     resign: Rule<Resign>,
-    /// A draw where both sides see at most this much for so many moves without capture or pawn move, from a move number on; none for never
+    /// Draw adjudication: both sides score within CP of zero for N moves each in a row, without
+    /// capture or pawn move, from a move number on; none for never
     #[arg(
         long,
         value_name = "moves=N,score=CP,from=N",
         default_value = "moves=8,score=10,from=40"
     )]
     draw: Rule<Draw>,
-    /// Folders of Syzygy tables, which end games once they know the result
+    /// Folders of Syzygy tables that adjudicate games
     #[arg(long, value_name = "PATHS")]
     syzygy: Option<std::ffi::OsString>,
-    /// Decides the openings
+    /// Seed of the openings
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Games at a time [default: one a core]
+    /// Games played at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: Option<u16>,
     /// Print the statistics as JSON
@@ -121,19 +122,19 @@ pub struct GenerateArgs {
     json: bool,
 }
 
-/// How much to play.
+/// Amount of games to play.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Amount {
-    /// Games in all
+    /// Number of games in total
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     games: Option<u64>,
-    /// Positions in all: the game that reaches so many is the last
+    /// Number of positions in total: the game that reaches it is the last
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     positions: Option<u64>,
 }
 
-/// A rule, or `none`.
+/// An adjudication rule, or `none`.
 #[derive(Clone, Copy)]
 struct Rule<T>(Option<T>);
 
@@ -148,10 +149,10 @@ impl<T: FromStr> FromStr for Rule<T> {
     }
 }
 
-/// Plays the games that are missing, and prints the statistics.
+/// Plays the missing games and prints the statistics.
 ///
 /// # Errors
-/// Where a file cannot be used or the output is refused. What was written stays.
+/// If a file cannot be used or the output is refused. Games written before stay.
 pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let net = args.net()?;
     let format = Format::of(&args.out).ok_or_else(|| {
@@ -204,7 +205,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
 }
 
 impl GenerateArgs {
-    /// The net that plays.
+    /// Returns the net that plays.
     fn net(&self) -> Result<Net> {
         let EngineSpec { program, pace, .. } = &self.engine;
         let Program::Net(net) = program else {
@@ -272,7 +273,7 @@ impl GenerateArgs {
         }
     }
 
-    /// Goes on where the output ends.
+    /// Plays the missing games, with a progress bar.
     fn generate(&self, generator: &Generator, archive: Archive) -> Result<(Record, Work)> {
         let before = &archive.record().done.counts;
         if before.games > 0 {

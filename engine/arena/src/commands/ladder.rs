@@ -1,4 +1,4 @@
-//! `arena ladder`: engines or nets play each other, and are rated.
+//! `arena ladder`: round robins and gauntlets of engines or nets, with ratings.
 
 mod chart;
 
@@ -18,7 +18,7 @@ use crate::games::pgn;
 use crate::players::spec::{self, EngineSpec};
 use crate::statistics::pentanomial::Pentanomial;
 use crate::statistics::ratings::{self, Rating};
-use crate::tournament::conditions::{Conditions, Each, KeptGames, even, manners};
+use crate::tournament::conditions::{Conditions, Each, KeptGames, even, hang_help};
 use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
@@ -32,19 +32,19 @@ fn help() -> String {
 Example: nets of three generations and material alone, 40 games between any two:
   arena ladder material gen1.safetensors gen2.safetensors embedded --depth 4 \\
       --games 40 --book openings.epd --concurrency 2 --plot ladder.svg
-One against other programs:
+A gauntlet against other programs:
   arena ladder --gauntlet embedded 'cmd=\"toga2\"' 'cmd=\"stockfish\" movetime=10' --tc 2+0.02 \\
       --games 200 --book openings.epd
 
-Elo is logistic, counted from the first engine: the likeliest ratings for all results together,
-one drawn game added between any two that meet. The 95 % interval is that of the difference to
-the first. Engines are named as for `arena match`: nets by their file, programs as
+Elo is logistic and relative to the first engine: the likeliest ratings for all results together,
+with one drawn game added between any two that meet. The 95 % interval is that of the difference
+to the first engine. Engines are named as for `arena match`: nets by their file, programs as
 'cmd=\"PROGRAM ARGUMENTS\" name=NAME option.NAME=VALUE', either with a limit of its own.
 {}
 
 Exit codes:
 {}",
-        manners(),
+        hang_help(),
         exit_codes(&[
             (ExitCode::Done, "played to the end"),
             (ExitCode::Damaged, "the book is damaged, or has no opening"),
@@ -57,13 +57,13 @@ Exit codes:
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct LadderArgs {
-    /// Nets, or engines; see below
+    /// Nets or engines; see below
     #[arg(value_name = "NET", required = true)]
     engines: Vec<EngineSpec>,
-    /// Games between any two that meet, an even number
+    /// Games per pairing, an even number
     #[arg(long, value_parser = even)]
     games: u64,
-    /// The first engine meets each of the others, who do not meet
+    /// Gauntlet: the first engine plays each of the others
     #[arg(long)]
     gauntlet: bool,
     #[command(flatten)]
@@ -72,7 +72,7 @@ pub struct LadderArgs {
     conditions: Conditions,
     #[command(flatten)]
     kept: KeptGames,
-    /// Draw the ratings here
+    /// Plot the ratings to FILE.svg
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Print the result as JSON
@@ -80,26 +80,26 @@ pub struct LadderArgs {
     json: bool,
 }
 
-/// A finished ladder.
+/// Result of a ladder.
 #[derive(Serialize)]
 struct Ladder<'a> {
-    /// The best first.
+    /// Ratings, the best first.
     ratings: Vec<Standing<'a>>,
     encounters: Vec<Encounter<'a>>,
 }
 
-/// An engine's place.
+/// Rating and score of one engine.
 #[derive(Serialize)]
 struct Standing<'a> {
     name: &'a str,
     #[serde(flatten)]
     rating: Rating,
     games: u64,
-    /// Its share of the points.
+    /// Share of the points, 0 to 1.
     score: f64,
 }
 
-/// All games of two engines.
+/// Score of all games between two engines.
 #[derive(Serialize)]
 struct Encounter<'a> {
     engines: [&'a str; 2],
@@ -116,8 +116,8 @@ struct Encounter<'a> {
 /// Plays the games and prints the ratings.
 ///
 /// # Errors
-/// Where a file cannot be used or an engine cannot be started; what was played
-/// before is printed. A lost or broken game is no error.
+/// If a file cannot be used or an engine cannot be started; the result so far is printed. Forfeited
+/// games are not errors.
 pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     let count = args.engines.len();
     if count < 2 {
@@ -134,7 +134,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     let names = spec::names(&engines);
     let meetings = meetings(count, args.gauntlet);
     let stop = StopSignal::listen().context("cannot listen to signals")?;
-    // Whether it can be written is better known before the games than after.
+    // Fails before the games, not after, if the plot cannot be written.
     let cannot_write = || FileError::to(Action::Write, args.plot.clone().unwrap_or_default());
     if let Some(plot) = &args.plot {
         host::check_free_for_markup(plot)?;
@@ -169,12 +169,12 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     })
 }
 
-/// Games so far.
+/// Returns the number of games so far.
 fn games(tallies: &[MatchScore]) -> u64 {
     tallies.iter().map(MatchScore::games).sum()
 }
 
-/// Everybody against everybody else, once; in a gauntlet the first against each.
+/// Returns the pairings: a round robin, or a gauntlet of the first engine.
 fn meetings(engines: usize, gauntlet: bool) -> Vec<[usize; 2]> {
     let meetings = (0..engines).flat_map(|second| (0..second).map(move |first| [first, second]));
     meetings
@@ -182,7 +182,7 @@ fn meetings(engines: usize, gauntlet: bool) -> Vec<[usize; 2]> {
         .collect()
 }
 
-/// Plays all meetings side by side, so that what is interrupted is even.
+/// Plays all pairings side by side, so that an interrupted ladder is balanced.
 fn play(
     args: &LadderArgs,
     engines: &[EngineSpec],
@@ -236,7 +236,7 @@ fn play(
         Ok(ControlFlow::Continue(()))
     })?;
     drop(progress);
-    if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
+    if end == End::Stopped && file.is_some_and(|file| file.is_resumable()) {
         tell(interrupted(args.kept.force));
     }
     Ok(end)
@@ -338,7 +338,7 @@ impl<'a> Standing<'a> {
 }
 
 impl Encounter<'_> {
-    /// Games that did not end on the board.
+    /// Returns the number of games lost other than on the board.
     fn forfeits(&self) -> u64 {
         let counts = [
             self.time_losses,

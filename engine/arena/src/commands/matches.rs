@@ -10,7 +10,7 @@ use crate::games::pairing::Pairing;
 use crate::games::pgn;
 use crate::players::spec::{self, EngineSpec};
 use crate::statistics::sprt::{Sprt, SprtState, Verdict};
-use crate::tournament::conditions::{Conditions, Each, KeptGames, even, manners};
+use crate::tournament::conditions::{Conditions, Each, KeptGames, even, hang_help};
 use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
@@ -22,24 +22,24 @@ use host::{ExitCode, print};
 fn help() -> String {
     format!(
         "\
-Examples: two nets in this process, two games at a time, until it is clear which is better:
+Examples: an SPRT between two nets in this process, two games at a time:
   arena match --engine new.safetensors --engine old.safetensors --book openings.epd \\
       --tc 1+0.01 --concurrency 2 --sprt elo0=0,elo1=10 --games 20000
-The net in this program at depth 4 against another program at 0.1 s a move:
+The embedded net at depth 4 against another program at 0.1 s per move:
   arena match --engine 'net=embedded depth=4' \\
       --engine 'cmd=\"stockfish\" option.Threads=1 movetime=100' --book openings.epd --games 100
 
 An engine is a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE, or a net in this process,
 net=FILE.safetensors, net=embedded or net=material, with hash=MIB and threads=N; net= may be
 left out. Either may have name=NAME and a limit of its own: depth=, nodes=, movetime=, tc=.
-Quote what holds spaces.
+Quote values with spaces.
 {}
 
 Elo is logistic; its 95 % interval is Wilson's, for pairs of games (docs/engine.md).
 
 Exit codes:
 {}",
-        manners(),
+        hang_help(),
         exit_codes(&[
             (
                 ExitCode::Done,
@@ -61,13 +61,14 @@ Exit codes:
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct MatchArgs {
-    /// An engine, given twice; see below
+    /// Engine specification, given twice; see below
     #[arg(long = "engine", value_name = "SPEC", required = true)]
     engines: Vec<EngineSpec>,
-    /// Games in all, an even number; with --sprt the most
+    /// Number of games, even; the maximum with --sprt
     #[arg(long, value_parser = even, required_unless_present = "sprt")]
     games: Option<u64>,
-    /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo, or with model=normalised in normalised; alpha and beta are 0.05 where not given
+    /// SPRT: stop once the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic
+    /// Elo, or with model=normalised in normalised Elo; alpha and beta are 0.05 by default
     #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P,model=M")]
     sprt: Option<Sprt>,
     #[command(flatten)]
@@ -84,9 +85,9 @@ pub struct MatchArgs {
 /// Plays the match and prints its result.
 ///
 /// # Errors
-/// Where a file cannot be used or an engine cannot be started; what was played
-/// before is printed. A lost or broken game is no error; [`BrokenEngine`] where an engine
-/// crashed in every game, or in several in a row.
+/// If a file cannot be used or an engine cannot be started; the result so far is printed.
+/// [`BrokenEngine`] if an engine crashed in every game, or in several in a row. Other forfeited
+/// games are not errors.
 pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     if args.engines.len() != 2 {
         let count = args.engines.len();
@@ -125,7 +126,7 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     })
 }
 
-/// Plays until all games are done, the test has a verdict, or `stop` is set.
+/// Plays until all games are done, the SPRT has a verdict, or `stop` is set.
 fn play(
     args: &MatchArgs,
     engines: &[EngineSpec],
@@ -177,19 +178,19 @@ fn play(
         })
     })?;
     drop(progress);
-    if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
+    if end == End::Stopped && file.is_some_and(|file| file.is_resumable()) {
         tell(interrupted(args.kept.force));
     }
     Ok(end)
 }
 
 impl MatchArgs {
-    /// How the test stands, where one was asked for.
+    /// Returns the state of the SPRT, if one was asked for.
     fn state(&self, tally: &MatchScore) -> Option<SprtState> {
         self.sprt.map(|sprt| sprt.state(&tally.pairs))
     }
 
-    /// Whether the test has a verdict.
+    /// Returns whether the SPRT has a verdict.
     fn is_decided(&self, tally: &MatchScore) -> bool {
         self.state(tally)
             .is_some_and(|state| state.verdict != Verdict::Undecided)

@@ -1,4 +1,4 @@
-//! `arena suite`: test positions, and what an engine solves of them.
+//! `arena suite`: solves EPD test suites.
 
 mod epd;
 mod solver;
@@ -20,7 +20,7 @@ use crate::usage::{exit_codes, usage};
 use epd::{Problem, Task};
 use solver::{Solution, Solver};
 
-/// Far more than any suite has.
+/// Upper limit of a suite's size.
 const MAX_BYTES: u64 = 1 << 30;
 
 fn help() -> String {
@@ -31,7 +31,7 @@ fn help() -> String {
         ),
         (
             ExitCode::Damaged,
-            "a line of the suite is no problem, or it has none",
+            "a line of the suite is invalid, or it has no problem",
         ),
     ]);
     format!(
@@ -40,9 +40,9 @@ Examples:
   arena suite wac.epd --nodes 100000 --json
   arena suite wac.epd --nodes 100000 --engine 'cmd=\"stockfish\" option.Hash=64'
 
-The engine is the net within, unless --engine names another as `arena match` does: a net, net=FILE
-with hash=MIB and threads=N, or a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE. Each
-problem is searched from an empty table. `bm` and `am` count by the move played, STS's `c8`
+The engine is the embedded net, unless --engine names another as for `arena match`: a net,
+net=FILE with hash=MIB and threads=N, or a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE.
+Each problem is searched from an empty table. `bm` and `am` count by the move played, STS's `c8`
 and `c9` give points, `bm #N` asks for the mate in N moves.
 
 Exit codes:
@@ -54,25 +54,25 @@ Exit codes:
 #[derive(Args)]
 #[command(group(ArgGroup::new("limit").required(true)), after_help = help())]
 pub struct SuiteArgs {
-    /// One problem a line, such as `8/.../8 w - - bm Qg6; id "WAC.001";`
+    /// EPD file with one problem per line, such as `8/.../8 w - - bm Qg6; id "WAC.001";`
     #[arg(value_name = "FILE.epd")]
     suite: PathBuf,
-    /// Nodes a problem
+    /// Node limit per problem
     #[arg(long, group = "limit")]
     nodes: Option<u64>,
-    /// Milliseconds a problem
+    /// Time per problem, in milliseconds
     #[arg(long, value_name = "MS", group = "limit")]
     movetime: Option<u64>,
-    /// Plies a problem
+    /// Depth limit per problem, in plies
     #[arg(long, group = "limit")]
     depth: Option<u64>,
-    /// The engine that is asked; see below
+    /// Engine to test [default: the embedded net]; see below
     #[arg(long, value_name = "SPEC")]
     engine: Option<EngineSpec>,
-    /// Threads of the search; with --engine give threads= or option.Threads=
+    /// Search threads; with --engine give threads= or option.Threads=
     #[arg(long, default_value_t = 1, conflicts_with = "engine")]
     threads: usize,
-    /// Tell the search which mate is asked for, as `go mate N` does
+    /// Search for the published mate, as `go mate N` does
     #[arg(long)]
     go_mate: bool,
     /// Print the counts as JSON
@@ -81,7 +81,7 @@ pub struct SuiteArgs {
 }
 
 impl SuiteArgs {
-    /// The engine that is asked.
+    /// Returns the engine to test.
     fn engine(&self) -> Result<EngineSpec> {
         let own = format!("net=embedded threads={}", self.threads);
         let engine = self.engine.clone().map_or_else(|| own.parse(), Ok);
@@ -96,23 +96,15 @@ impl SuiteArgs {
     }
 }
 
-/// Why a suite was refused.
+/// Reasons to refuse a suite.
 #[derive(Debug, Error)]
 pub enum ProblemError {
     /// A line that is not a problem in EPD.
     #[error("{line}: {why}")]
-    Line {
-        /// The line as it stands.
-        line: String,
-        /// The reason.
-        why: String,
-    },
+    Line { line: String, why: String },
     /// The file has no problem.
     #[error("{path:?} has no problem: give an EPD file with one problem a line")]
-    Empty {
-        /// The suite as the user named it.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
 impl ProblemError {
@@ -124,19 +116,19 @@ impl ProblemError {
     }
 }
 
-/// The counts of a suite.
+/// Counts over a suite.
 #[derive(Default, Serialize)]
 struct SuiteScore {
     problems: usize,
     solved: usize,
-    /// Points earned, and the most that could be.
+    /// Points earned, and the maximum.
     points: u32,
     most_points: u32,
-    /// Problems that ask for a mate; of these, those where any was announced.
+    /// Problems that ask for a mate, and those in which any mate was announced.
     mates: usize,
     mates_found: usize,
-    /// Of these, those whose line is legal and ends in the mate announced; `None` of a
-    /// program, whose lines are not read.
+    /// Announced mates with a legal best line that ends in mate; `None` for a program, as its lines
+    /// are not read.
     mates_shown: Option<usize>,
     /// Mates shorter than the published ones, or for the wrong side.
     mates_wrong: Vec<String>,
@@ -146,7 +138,7 @@ struct SuiteScore {
 }
 
 impl SuiteScore {
-    /// Counts a problem; whether it is solved.
+    /// Counts a problem and returns whether it is solved.
     fn count(&mut self, problem: &Problem, solution: &Solution) -> bool {
         let solved = match &problem.task {
             Task::Mate(moves) => self.count_mate(*moves, problem, solution),
@@ -191,7 +183,7 @@ impl SuiteScore {
         found == published
     }
 
-    /// In words.
+    /// Returns the counts as text.
     fn table(&self) -> String {
         let percent = |part: f64, whole: f64| 100.0 * part / whole.max(1.0);
         let share = percent(self.solved as f64, self.problems as f64);
@@ -228,7 +220,7 @@ impl SuiteScore {
 /// Solves the suite and prints the counts.
 ///
 /// # Errors
-/// Where the file cannot be read, a line of it is no problem, or the engine fails.
+/// If the file cannot be read, a line is invalid, or the engine fails.
 pub fn run(args: &SuiteArgs) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     let tally = match solve(args, &stop) {
@@ -246,7 +238,7 @@ pub fn run(args: &SuiteArgs) -> Result<ExitCode> {
     })
 }
 
-/// Solves problem after problem, until `stop` is set.
+/// Solves the problems in order, until `stop` is set.
 fn solve(args: &SuiteArgs, stop: &StopSignal) -> Result<SuiteScore> {
     let bytes = host::read(&args.suite, MAX_BYTES)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -267,7 +259,7 @@ fn solve(args: &SuiteArgs, stop: &StopSignal) -> Result<SuiteScore> {
     let start = Instant::now();
     for problem in &problems {
         let solution = solver.solve(problem);
-        // A search that was broken off tells nothing of the engine.
+        // An interrupted search does not count.
         if stop.is_asked() {
             break;
         }
@@ -283,7 +275,7 @@ fn solve(args: &SuiteArgs, stop: &StopSignal) -> Result<SuiteScore> {
     Ok(tally)
 }
 
-/// What was played where something else was asked.
+/// Describes the wrong answer to a problem.
 fn played(problem: &Problem, solution: &Solution) -> String {
     let board = problem.position.board();
     let score = match solution.score {

@@ -1,4 +1,4 @@
-//! `arena tune`: SPSA over an engine's options.
+//! `arena tune`: SPSA tuning of an engine's options.
 
 mod chart;
 mod record;
@@ -21,7 +21,7 @@ use crate::games::pairing::{OptionValues, Pairing};
 use crate::players::player::Player;
 use crate::players::spec::{EngineSpec, Program};
 use crate::statistics::spsa::{Parameter, Spsa};
-use crate::tournament::conditions::{Conditions, even, manners};
+use crate::tournament::conditions::{Conditions, even, hang_help};
 use crate::tournament::games_file::{Existing, Settings};
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
@@ -31,12 +31,12 @@ use crate::usage::{exit_codes, interrupted, usage};
 use record::Record;
 pub use record::RecordError;
 
-/// Iterations that begin at the same values, so that they can be played side by side and
-/// the outcome does not depend on how many are; the record is written after them.
+/// Iterations that start from the same values, so that the outcome does not depend on the
+/// concurrency. The record is written after each batch.
 const BATCH: usize = 16;
-/// Points of a way that is drawn.
+/// Approximate number of plotted points per parameter.
 const POINTS: usize = 300;
-/// Far more than any list of parameters has.
+/// Upper limit of a parameter file's size.
 const MAX_BYTES: u64 = 1 << 20;
 
 fn help() -> String {
@@ -48,29 +48,29 @@ Example: the margins of the search, 20,000 games of 5,000 nodes a move:
   arena tune --engine 'cmd=\"target/release/engine\"' --parameters margins.spsa --nodes 5000 \\
       --book openings.epd --games 20000 --concurrency 2 --out margins.json --plot margins.svg
 
---parameters has an option of the engine a line, as OpenBench wants the inputs of SPSA:
+--parameters has one option of the engine per line, in OpenBench's format for SPSA:
   NAME, int, VALUE, MIN, MAX, C_END, R_END
-Delete the lines that are not to be tuned. In each pair of games all are changed by some C_END up
-or down, one engine having the opposite of the other. The seed decides how. {BATCH} pairs begin at
-the same values, so more games at a time than {BATCH} are of no use.
+Delete the lines that are not to be tuned. In each pair of games all options are changed by about
+C_END up or down, in opposite directions for the two engines. --seed decides how. {BATCH} pairs
+start from the same values, so a --concurrency above {BATCH} is of no use.
 {}
 
---out is replaced after every {BATCH} pairs. After any interruption, kill -9 included, the same command
-with --resume goes on and ends as if there had been none; --concurrency may change. With one
-thread and a limit in nodes or depth, the same command always has the same outcome.
+--out is replaced after every {BATCH} pairs. After any interruption, kill -9 included, the same
+command with --resume continues to the same outcome; --concurrency may change. With one thread and
+a limit in nodes or depth, the same command always has the same outcome.
 
 Exit codes:
 {}",
-        manners(),
+        hang_help(),
         exit_codes(&[
             (ExitCode::Done, "played to the end"),
             (
                 ExitCode::Damaged,
-                "book or parameters are damaged, or there are none"
+                "the book or the parameters are damaged or empty"
             ),
             (
                 ExitCode::Refused,
-                "--out is refused: it exists, or was made otherwise"
+                "--out is refused: it exists, or has other settings"
             ),
         ])
     )
@@ -80,27 +80,27 @@ Exit codes:
 #[derive(Args)]
 #[command(after_help = help())]
 pub struct TuneArgs {
-    /// A program that has the parameters as options: cmd="PROGRAM ARGUMENTS" option.NAME=VALUE
+    /// Program with the parameters as options: cmd="PROGRAM ARGUMENTS" option.NAME=VALUE
     #[arg(long, value_name = "SPEC")]
     engine: EngineSpec,
-    /// What is tuned; see below
+    /// File of the parameters to tune; see below
     #[arg(long, value_name = "FILE")]
     parameters: PathBuf,
-    /// Games in all, an even number
+    /// Number of games, even
     #[arg(long, value_parser = even)]
     games: u64,
     #[command(flatten)]
     conditions: Conditions,
-    /// The record of the run, from which --resume goes on; one that exists is replaced only with --force
+    /// Record of the run, for --resume; an existing one is replaced only with --force
     #[arg(long, value_name = "FILE.json")]
     out: PathBuf,
-    /// Go on with the run of --out; begin where there is none
+    /// Continue the run of --out, or start a new one
     #[arg(long)]
     resume: bool,
-    /// Replace what --out holds, once the engine has started
+    /// Replace an existing --out once the engine has started
     #[arg(long, conflicts_with = "resume")]
     force: bool,
-    /// Draw each parameter's way here
+    /// Plot the values of all parameters to FILE.svg
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Print the result as JSON
@@ -108,32 +108,26 @@ pub struct TuneArgs {
     json: bool,
 }
 
-/// Why a list of parameters was refused.
+/// Reasons to refuse a parameter file.
 #[derive(Debug, Error)]
 pub enum ParametersError {
-    /// A line is none.
+    /// A line that is not a parameter.
     #[error("parameters {path:?}, line {line}: {reason}")]
     Line {
-        /// The list as the user named it.
         path: PathBuf,
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong with it.
         reason: String,
     },
-    /// There is none.
+    /// A file without parameters.
     #[error("parameters {path:?}: there is none")]
-    Empty {
-        /// The list as the user named it.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
-/// Plays the games and prints what has become of the parameters.
+/// Plays the games and prints the tuned values.
 ///
 /// # Errors
-/// Where a file cannot be used or the engine cannot be started. A lost or broken game is
-/// no error.
+/// If a file cannot be used or the engine cannot be started. Forfeited games are not errors.
 pub fn run(args: &TuneArgs) -> Result<ExitCode> {
     let Program::Command(_) = args.engine.program else {
         return Err(usage(
@@ -156,7 +150,7 @@ pub fn run(args: &TuneArgs) -> Result<ExitCode> {
     })?;
     if let Some(mut plot) = plot {
         let paces = args.conditions.paces(std::slice::from_ref(&args.engine))?;
-        let conditions = format!("{}; {} games", paces[0].words(), thousands(run.games()));
+        let conditions = format!("{}; {} games", paces[0].describe(), thousands(run.games()));
         let parameters = &run.spsa.parameters;
         let svg = chart::draw(parameters, &run.thinned(), args.games, &conditions);
         let written = plot.write_all(svg.as_bytes());
@@ -168,7 +162,7 @@ pub fn run(args: &TuneArgs) -> Result<ExitCode> {
     })
 }
 
-/// Plays what is left of the run, and records it.
+/// Plays the rest of the run and records it.
 fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     let specs = [args.engine.clone(), args.engine.clone()];
     let paces = args.conditions.paces(&specs)?;
@@ -193,7 +187,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     end
 }
 
-/// Plays batch after batch of iterations, and records each.
+/// Plays the iterations in batches and records each batch.
 fn play_batches(
     args: &TuneArgs,
     tournament: &Tournament,
@@ -269,15 +263,15 @@ fn read_parameters(path: &Path) -> Result<Vec<Parameter>> {
     }
 }
 
-/// A run so far.
+/// State of a run.
 struct Run {
     spsa: Spsa,
     learnt: u64,
-    /// By parameter: games, and the value after them.
-    ways: Vec<Vec<Point>>,
+    /// Games and the value after them, by parameter.
+    trajectories: Vec<Vec<Point>>,
 }
 
-/// What has become of a parameter.
+/// Tuned value of one parameter.
 #[derive(Serialize)]
 struct Tuned<'a> {
     name: &'a str,
@@ -287,7 +281,7 @@ struct Tuned<'a> {
     rounded: i32,
 }
 
-/// What has become of all.
+/// Result of a run.
 #[derive(Serialize)]
 struct Summary<'a> {
     games: u64,
@@ -296,18 +290,18 @@ struct Summary<'a> {
 
 impl Run {
     fn new(spsa: Spsa) -> Run {
-        let ways = spsa.values.iter().map(|&value| vec![(0.0, value)]);
+        let trajectories = spsa.values.iter().map(|&value| vec![(0.0, value)]);
         Run {
-            ways: ways.collect(),
+            trajectories: trajectories.collect(),
             learnt: 0,
             spsa,
         }
     }
 
-    /// Makes sure that the engine takes every value that a parameter may have.
+    /// Checks that the engine accepts the bounds and the start value of each parameter.
     ///
     /// # Errors
-    /// Where it cannot be started, lacks an option or refuses a value.
+    /// If the engine cannot be started, lacks an option or refuses a value.
     fn check(&self, engine: &EngineSpec, stop: &StopSignal) -> Result<()> {
         let mut player = Player::start(engine, stop.flag())?;
         for parameter in &self.spsa.parameters {
@@ -318,7 +312,7 @@ impl Run {
         Ok(())
     }
 
-    /// What both engines are to be set to in an iteration.
+    /// Returns the option values of both engines in an iteration.
     fn rivals(&self, iteration: usize) -> [OptionValues; 2] {
         let rivals = self.spsa.rivals(iteration as u64);
         rivals.map(|values| {
@@ -329,13 +323,13 @@ impl Run {
         })
     }
 
-    /// Takes in the result of the next iteration.
+    /// Applies the result of the next iteration.
     fn learn(&mut self, result: i8) {
         self.spsa.learn(self.learnt, result);
         self.learnt += 1;
         let games = self.games() as f64;
-        for (way, &value) in self.ways.iter_mut().zip(&self.spsa.values) {
-            way.push((games, value));
+        for (trajectory, &value) in self.trajectories.iter_mut().zip(&self.spsa.values) {
+            trajectory.push((games, value));
         }
     }
 
@@ -343,19 +337,19 @@ impl Run {
         2 * self.learnt
     }
 
-    /// The ways with so many points as can be seen, the first and last among them.
+    /// Returns about `POINTS` points of each trajectory, the first and last among them.
     fn thinned(&self) -> Vec<Vec<Point>> {
         let every = self.learnt as usize / POINTS + 1;
-        let thin = |way: &Vec<Point>| {
-            let some = way.iter().rev().step_by(every);
-            let mut some: Vec<Point> = some.copied().chain([way[0]]).collect();
+        let thin = |trajectory: &Vec<Point>| {
+            let some = trajectory.iter().rev().step_by(every);
+            let mut some: Vec<Point> = some.copied().chain([trajectory[0]]).collect();
             some.reverse();
             some
         };
-        self.ways.iter().map(thin).collect()
+        self.trajectories.iter().map(thin).collect()
     }
 
-    /// How far the parameters are that have moved most, in their own steps.
+    /// Returns the two parameters that moved most, measured in their `c_end`, with their values.
     fn line(&self) -> String {
         let moved = |i: usize| {
             let parameter = &self.spsa.parameters[i];

@@ -1,4 +1,4 @@
-//! Games that the referee ends before the rules do, by what the engines say.
+//! Adjudication: resignations and draws by engine scores, results by endgame tables.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,30 +10,30 @@ use uci_client::Score;
 use crate::games::ending::Ending;
 use crate::parameters;
 
-/// When an engine resigns: after so many moves in a row of which it says
-/// itself that it stands so badly. What its opponent says does not matter.
+/// Resign adjudication: a side loses after this many moves in a row with its own score this bad.
+/// The opponent's score does not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resign {
     moves: u16,
-    /// Centipawns below zero, at least.
+    /// Least deficit in centipawns.
     score: i32,
 }
 
-/// When a game is called a draw: both engines, for so many moves each in a
-/// row, without capture or pawn move, see a value near zero.
+/// Draw adjudication: both sides score near zero for this many moves each in a row, without capture
+/// or pawn move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     moves: u16,
-    /// Centipawns from zero, at most.
+    /// Greatest distance from zero in centipawns.
     score: i32,
-    /// The number of the move from which on this may happen.
+    /// Move number from which a draw is called.
     from: u16,
 }
 
 impl FromStr for Resign {
     type Err = String;
 
-    /// `moves=4,score=600`.
+    /// Parses `moves=4,score=600`.
     fn from_str(text: &str) -> Result<Resign, String> {
         match parameters::parse_all(text, ["moves", "score"])? {
             [0, _] => Err("moves must be 1 or more".to_string()),
@@ -48,7 +48,7 @@ impl FromStr for Resign {
 impl FromStr for Draw {
     type Err = String;
 
-    /// `moves=8,score=10,from=40`.
+    /// Parses `moves=8,score=10,from=40`.
     fn from_str(text: &str) -> Result<Draw, String> {
         match parameters::parse_all(text, ["moves", "score", "from"])? {
             [0, ..] => Err("moves must be 1 or more".to_string()),
@@ -61,14 +61,14 @@ impl FromStr for Draw {
     }
 }
 
-/// As it is read.
+/// Writes the form that `from_str` parses.
 impl fmt::Display for Resign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "moves={},score={}", self.moves, self.score)
     }
 }
 
-/// As it is read.
+/// Writes the form that `from_str` parses.
 impl fmt::Display for Draw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Draw { moves, score, from } = self;
@@ -76,7 +76,7 @@ impl fmt::Display for Draw {
     }
 }
 
-/// To compare with: a mate is more than any evaluation.
+/// Returns the score in centipawns; a mate exceeds any evaluation.
 fn centipawns(score: Score) -> i32 {
     match score {
         Score::Centipawns(centipawns) => centipawns,
@@ -85,9 +85,10 @@ fn centipawns(score: Score) -> i32 {
     }
 }
 
-/// The winner, if tables know the result. They are asked after captures and pawn
-/// moves, since they take the fifty-move clock to stand at zero.
-pub fn known(tables: &dyn Tablebase, board: &Board) -> Option<Option<Color>> {
+/// Returns the winner by the endgame tables (`Some(None)`: a draw), or `None` if they do not know
+/// the result. Probes only after captures and pawn moves, since the tables assume a fifty-move
+/// clock at zero.
+pub fn probe(tables: &dyn Tablebase, board: &Board) -> Option<Option<Color>> {
     if board.halfmove_clock() != 0 || board.occupied().len() > tables.max_pieces() {
         return None;
     }
@@ -99,18 +100,18 @@ pub fn known(tables: &dyn Tablebase, board: &Board) -> Option<Option<Color>> {
     })
 }
 
-/// Follows a game.
+/// Counters of one game for resign and draw adjudication.
 pub struct Adjudicator {
     resign: Option<Resign>,
     draw: Option<Draw>,
-    /// By color: moves in a row that the side called lost.
+    /// Moves in a row that the side scored as lost, by color.
     lost: [u16; 2],
-    /// Plies in a row that were called level.
+    /// Plies in a row that were scored as level.
     level: u32,
 }
 
 impl Adjudicator {
-    /// An adjudicator before the first move.
+    /// Returns an adjudicator before the first move.
     pub fn new(resign: Option<Resign>, draw: Option<Draw>) -> Adjudicator {
         Adjudicator {
             resign,
@@ -120,8 +121,8 @@ impl Adjudicator {
         }
     }
 
-    /// Takes in what `mover` said of the move that led to `board`. Who says
-    /// nothing neither resigns nor agrees.
+    /// Counts the score that `mover` gave its move, which led to `board`. A move without a score
+    /// ends both counts.
     pub fn hear(&mut self, mover: Color, score: Option<Score>, board: &Board) {
         let score = score.map(centipawns);
         let says = |holds: &dyn Fn(i32) -> bool| score.is_some_and(holds);
@@ -134,7 +135,7 @@ impl Adjudicator {
         self.level = if level && quiet { self.level + 1 } else { 0 };
     }
 
-    /// Winner and reason, where the game is decided; `board` is the present one.
+    /// Returns winner and reason if the game is decided; `board` is the current position.
     pub fn verdict(&self, board: &Board) -> Option<(Option<Color>, Ending)> {
         if let Some(resign) = self.resign {
             let resigned = Color::ALL
@@ -161,7 +162,7 @@ mod tests {
         parse_fen(fen).unwrap()
     }
 
-    /// Wins, losses and what the fifty-move rule makes of them, by the mover's file.
+    /// Tables that give every result, by the file of the mover's king.
     struct ByFile;
 
     impl Tablebase for ByFile {
@@ -187,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn tables_end_games_where_the_clock_stands_at_zero() {
-        let known = |fen: &str| known(&ByFile, &board(fen));
+    fn tables_decide_only_with_the_fifty_move_clock_at_zero() {
+        let known = |fen: &str| probe(&ByFile, &board(fen));
         let (white, black) = (Some(Color::White), Some(Color::Black));
         assert_eq!(known("7k/8/8/8/8/8/4P3/K7 w - - 0 1"), Some(black));
         assert_eq!(known("4k3/8/8/8/8/8/7P/K7 b - - 0 1"), Some(black));
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_resigns_by_its_own_word() {
+    fn a_side_resigns_by_its_own_scores() {
         let mut game = Adjudicator::new("moves=2,score=600".parse().ok(), None);
         let board = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 20");
         let says = Score::Centipawns;
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_takes_both_sides_quiet_moves_and_a_late_hour() {
+    fn a_draw_needs_both_sides_quiet_moves_and_the_move_number() {
         let mut game = Adjudicator::new(None, "moves=2,score=10,from=40".parse().ok());
         let late = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 40");
         let early = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 39");

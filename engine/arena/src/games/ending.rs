@@ -1,38 +1,36 @@
-//! How games end.
+//! Reasons for the end of a game.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Why a game ended.
+/// Reason for the end of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// Checkmate.
     Checkmate,
-    /// Stalemate.
     Stalemate,
-    /// A position stood three times.
+    /// Threefold repetition.
     Repetition,
-    /// A hundred plies without capture or pawn move.
+    /// Fifty-move rule: a hundred plies without capture or pawn move.
     FiftyMoves,
-    /// Neither side can mate.
+    /// Insufficient material: neither side can mate.
     InsufficientMaterial,
-    /// The loser called its own position lost.
+    /// Adjudicated loss by the loser's own scores.
     Resignation,
-    /// Both engines called the position level.
+    /// Adjudicated draw by the scores of both engines.
     AgreedDraw,
-    /// An endgame table knows the result.
+    /// Adjudication by endgame tables.
     Tablebase,
-    /// Drawn for its length.
+    /// Adjudicated draw at the maximum length.
     TooLong,
-    /// The loser's clock ran out.
+    /// Loss on time.
     TimeForfeit,
-    /// The loser's move was illegal or no move.
+    /// Illegal or unreadable move of the loser.
     IllegalMove,
-    /// The loser's program ended.
+    /// The loser's process ended.
     Crash,
-    /// The loser's program did not answer, though no clock ran.
+    /// No answer from the loser within the hang timeout, without a clock.
     Hang,
 }
 

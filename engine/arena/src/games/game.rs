@@ -1,4 +1,4 @@
-//! One game and its referee.
+//! A game between two players, and its referee.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,62 +8,57 @@ use cozy_chess::{Board, Color, Move};
 use engine::{Position, Tablebase, is_chess960, parse_move, write_fen, write_move};
 use uci_client::{EngineError, Info};
 
-use crate::games::adjudication::{Adjudicator, Draw, Resign, known};
+use crate::games::adjudication::{Adjudicator, Draw, Resign, probe};
 use crate::games::ending::Ending;
 use crate::players::pace::{Clocks, Pace};
 use crate::players::player::Player;
 use crate::players::question::Question;
 
-/// What all games are played under.
+/// Rules of all games of a match.
 pub struct Rules {
-    /// How late a move may come.
+    /// Time margin: lateness that is forgiven.
     pub margin: Duration,
-    /// When engines resign, if ever.
     pub resign: Option<Resign>,
-    /// When games are called a draw, if ever.
     pub draw: Option<Draw>,
-    /// What ends games early, if it is there.
+    /// Endgame tables for adjudication, if any.
     pub tables: Option<Arc<dyn Tablebase>>,
-    /// Games that reach this many plies are drawn.
+    /// Plies after which a game is drawn.
     pub max_plies: usize,
 }
 
-/// A move and how it came about.
+/// A move with its time and the engine's report.
 #[derive(Clone, Copy)]
 pub struct Ply {
-    /// The move.
     pub mv: Move,
-    /// The time it took.
+    /// Time the move took.
     pub time: Duration,
-    /// What its engine said of it.
+    /// Score, depth and nodes that the engine reported.
     pub info: Info,
 }
 
 /// A finished game.
 pub struct Game {
-    /// The position it began from.
+    /// Starting position.
     pub opening: Board,
-    /// What each side was given, White first.
+    /// Time controls, White's first.
     pub paces: [Pace; 2],
-    /// Its moves.
+    /// Moves played.
     pub plies: Vec<Ply>,
-    /// Who won, `None` for a draw.
+    /// Winner; `None` for a draw.
     pub winner: Option<Color>,
-    /// Why it ended.
     pub ending: Ending,
 }
 
-/// Why a game did not come to an end on the board.
+/// Reason to break off a game.
 enum Break {
     Lost { ending: Ending, loser: Color },
     Stopped,
 }
 
-/// Winner and reason.
+/// Winner (`None` for a draw) and reason.
 type End = (Option<Color>, Ending);
 
-/// Plays a game between `players`, White first; `None` where `stop` was set
-/// before its end.
+/// Plays a game between `players`, White first; `None` if `stop` was set before its end.
 pub fn play(
     opening: &Board,
     players: [&mut Player; 2],
@@ -99,7 +94,7 @@ struct Referee<'a> {
     chess960: bool,
     clocks: Clocks,
     adjudicator: Adjudicator,
-    /// The game so far as UCI's `position` says it.
+    /// UCI `position` command of the game so far.
     command: String,
     position: Position,
     plies: Vec<Ply>,
@@ -132,7 +127,7 @@ impl Referee<'_> {
             chess960: self.chess960,
             stop: self.stop,
         });
-        // What was found after the end of the match is not to be counted.
+        // The end of the match may have cut the search short.
         if self.stop.load(Ordering::Relaxed) {
             return Err(Break::Stopped);
         }
@@ -162,15 +157,15 @@ impl Referee<'_> {
         Ok(())
     }
 
-    /// How the game stands, `None` while it goes on: by the rules, then by
-    /// endgame tables, by what the engines say, and by its length.
+    /// Returns the result, or `None` while the game goes on. Checks the rules first, then endgame
+    /// tables, engine scores, and length.
     fn verdict(&self) -> Option<End> {
         let board = self.position.board();
         let tables = self.rules.tables.as_deref();
         let too_long = (None, Ending::TooLong);
         let by_the_rules = |ending: engine::Ending| (ending.winner(), ending.into());
         (self.position.ending().map(by_the_rules))
-            .or_else(|| Some((known(tables?, board)?, Ending::Tablebase)))
+            .or_else(|| Some((probe(tables?, board)?, Ending::Tablebase)))
             .or_else(|| self.adjudicator.verdict(board))
             .or_else(|| (self.plies.len() >= self.rules.max_plies).then_some(too_long))
     }

@@ -1,4 +1,4 @@
-//! The openings of a match.
+//! Opening books: EPD, FEN or PGN files.
 
 mod games;
 
@@ -12,55 +12,44 @@ use thiserror::Error;
 
 use games::GameError;
 
-/// Far more than any file of openings has.
+/// Upper limit of a book's size.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Why a book was refused.
+/// Reasons to refuse a book.
 #[derive(Debug, Error)]
 pub enum BookError {
-    /// A line is no position.
+    /// A line that is not a position.
     #[error("book {path:?}, line {line}")]
     Line {
-        /// The book as the user named it.
         path: PathBuf,
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong with it.
         source: FenError,
     },
-    /// A game cannot be read.
+    /// A game that cannot be read.
     #[error("book {path:?}")]
-    Game {
-        /// The book as the user named it.
-        path: PathBuf,
-        /// Which one, and why.
-        source: GameError,
-    },
-    /// Nothing can be played.
+    Game { path: PathBuf, source: GameError },
+    /// A book without a playable opening.
     #[error("book {path:?} has no opening from which a game can go on")]
-    Empty {
-        /// The book as the user named it.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
 }
 
-/// A book of openings, shuffled.
+/// A shuffled opening book.
 pub struct Book {
     openings: Vec<Board>,
-    /// Positions of the book in which the game is over.
+    /// Openings left out because their game is over.
     pub ended: usize,
-    /// SHA-256 of the file, in hexadecimal digits.
+    /// SHA-256 of the file, in hexadecimal.
     pub digest: String,
 }
 
 impl Book {
-    /// Reads a book, games if it begins with a tag or its name ends in `.pgn`,
-    /// else one EPD or FEN a line, and shuffles it by `seed`. Bytes that are no
-    /// UTF-8 may stand where text does: in names and comments.
+    /// Reads a book and shuffles it by `seed`. It is PGN if it begins with a tag or its name ends
+    /// in `.pgn`, else EPD or FEN lines. Names and comments may have bytes that are not UTF-8.
     ///
     /// # Errors
-    /// `FileError` where the file cannot be read, [`BookError`] where something
-    /// in it is no position.
+    /// `FileError` if the file cannot be read, [`BookError`] if a position or game is invalid, or
+    /// no opening is playable.
     pub fn load(path: &Path, seed: u64) -> Result<Book> {
         let bytes = host::read(path, MAX_BYTES)?;
         let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
@@ -88,19 +77,19 @@ impl Book {
         })
     }
 
-    /// Openings in all.
+    /// Returns the number of openings.
     pub fn len(&self) -> usize {
         self.openings.len()
     }
 
-    /// The opening of a pair of games; a book that is too small is gone
-    /// through again.
+    /// Returns the opening of a pair of games. The book repeats if there are more pairs than
+    /// openings.
     pub fn opening(&self, pair: usize) -> &Board {
         &self.openings[pair % self.openings.len()]
     }
 }
 
-/// One EPD or FEN a line.
+/// Parses one EPD or FEN per line.
 fn positions(path: &Path, text: &str) -> Result<Vec<Board>, BookError> {
     let lines = (text.lines().zip(1..)).filter(|(line, _)| !line.trim().is_empty());
     lines

@@ -1,20 +1,19 @@
-//! Who meets whom, and where they begin.
+//! Pairings of a tournament.
 
 use cozy_chess::Board;
 
-/// Options by name, and their values.
+/// UCI options by name, with their values.
 pub type OptionValues = Vec<(String, String)>;
 
-/// Two games on one opening, the first engine with White in the first.
+/// Two games on one opening; the first engine has White in the first.
 #[derive(Clone, Copy)]
 pub struct Pairing<'a> {
-    /// Its place in the schedule.
+    /// Index in the schedule.
     pub number: usize,
-    /// The engines by their place in the tournament.
+    /// Indices of the engines in the tournament.
     pub engines: [usize; 2],
-    /// Where both games begin.
+    /// Opening of both games.
     pub opening: &'a Board,
-    /// What each engine's options are set to before a game; nothing where all stay as
-    /// they were when it started.
+    /// Options to set for each engine before a game; empty if they never change.
     pub options: [&'a [(String, String)]; 2],
 }

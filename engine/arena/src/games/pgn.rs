@@ -1,4 +1,4 @@
-//! The games of a match as PGN.
+//! PGN of match games.
 
 use engine::{is_chess960, pgn, write_fen};
 use uci_client::{Score, Scored};
@@ -9,12 +9,12 @@ use crate::games::pairing::Pairing;
 
 const EVENT: &str = "engine match";
 
-/// What every game begins with.
+/// Returns the first tag of every game.
 pub fn first_tag() -> String {
     pgn::tag("Event", EVENT)
 }
 
-/// The two games of a pair, one after the other.
+/// Returns the two games of a pair.
 pub fn write_pair(pairing: &Pairing, names: &[String], games: &[Game; 2]) -> String {
     let [first, second] = pairing.engines.map(|engine| &*names[engine]);
     let round = 2 * pairing.number + 1;
@@ -48,7 +48,7 @@ fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
     format!("{}\n{}\n\n", tags.concat(), pgn::wrap(words))
 }
 
-/// The word of the PGN standard (section 9.8.1) for how a game ended.
+/// Returns the value of the `Termination` tag (PGN standard, section 9.8.1).
 fn termination(ending: Ending) -> &'static str {
     match ending {
         Ending::Checkmate
@@ -65,12 +65,12 @@ fn termination(ending: Ending) -> &'static str {
     }
 }
 
-/// The moves in SAN, each with what its engine said of it and the time it
-/// took, as cutechess-cli writes them: `{+0.30/12 0.105s}`.
+/// Returns the moves in SAN with score, depth and time, as cutechess-cli writes them:
+/// `{+0.30/12 0.105s}`.
 fn movetext(game: &Game) -> impl Iterator<Item = String> {
     let plies = game.plies.iter().map(|ply| {
         let seconds = ply.time.as_secs_f64();
-        // The last depth may be that of a search that did not come to its end.
+        // `info.depth` may be that of an unfinished iteration.
         let said = match ply.info.score {
             Some(Scored {
                 score,
@@ -81,11 +81,11 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
         };
         (ply.mv, Some(format!("{said}{seconds:.3}s")))
     });
-    // No line ends within a move.
+    // Joined so that no line breaks within a move.
     pgn::words(&game.opening, plies).map(|words| words.join(" "))
 }
 
-/// As cutechess-cli writes it: pawns, or plies to the mate.
+/// Formats a score as cutechess-cli does: pawns, or plies to mate.
 fn write_score(score: Score) -> String {
     match score {
         Score::Centipawns(0) => "0.00".to_string(),
@@ -108,7 +108,7 @@ mod tests {
     use crate::players::pace::Pace;
 
     #[test]
-    fn a_score_stands_with_its_depth_and_a_bound_not_at_all() {
+    fn writes_scores_with_their_depth_but_no_bounds() {
         let mut board = Board::startpos();
         let ply = |board: &Board, text: &str, said: &str| {
             let mut info = Info::default();

@@ -1,4 +1,4 @@
-//! How much an engine may think, and the clocks of a game.
+//! Time controls and search limits of an engine, and the clocks of a game.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,41 +8,41 @@ use cozy_chess::Color;
 use engine::uci::DEFAULT_OVERHEAD;
 use engine::{ClockState, Limits, TimeBudget};
 
-/// How long an engine may think when no clock runs.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-/// More time than anybody has for a game or a move.
-const LONGEST: Duration = Duration::from_secs(1_000_000);
-/// UCI counts in milliseconds.
-const SHORTEST: Duration = Duration::from_millis(1);
+/// Time after which an engine without a clock counts as hung.
+pub const HANG_TIMEOUT: Duration = Duration::from_secs(60);
+/// Upper limit of a time setting.
+const MAX_TIME: Duration = Duration::from_secs(1_000_000);
+/// Least base time of a clock: UCI counts in milliseconds.
+const MIN_BASE: Duration = Duration::from_millis(1);
 
-/// What an engine is given for its moves.
+/// Time control or search limit of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Plies a move.
+    /// Depth per move, in plies.
     Depth(u64),
-    /// Nodes a move.
+    /// Nodes per move.
     Nodes(u64),
-    /// Time a move.
+    /// Time per move.
     MoveTime(Duration),
-    /// Time for the game.
+    /// Base time for the game, with an increment per move.
     Clock {
-        /// At the start.
+        /// Time at the start.
         base: Duration,
-        /// Added after every move.
+        /// Time added after every move.
         increment: Duration,
     },
 }
 
 impl Pace {
-    /// `depth`, `nodes`, `movetime` (in milliseconds) or `tc` with its value;
-    /// `None` where it has another name.
+    /// Parses the value of `depth`, `nodes`, `movetime` (milliseconds) or `tc`; `None` for another
+    /// name.
     ///
     /// # Errors
-    /// Says what the value should be.
+    /// A message that says what the value should be.
     pub fn parse(name: &str, value: &str) -> Option<Result<Pace, String>> {
         let number = || {
             let number = value.parse().ok().filter(|&number: &u64| number > 0);
-            number.ok_or_else(|| format!("{name} wants a number above 0, not {value:?}"))
+            number.ok_or_else(|| format!("{name} must be a whole number above 0, not {value:?}"))
         };
         Some(match name {
             "depth" => number().map(Pace::Depth),
@@ -55,16 +55,16 @@ impl Pace {
 
     fn move_time(milliseconds: u64) -> Result<Pace, String> {
         let time = Duration::from_millis(milliseconds);
-        if time > LONGEST {
-            return Err(format!("a move has {} s at most", LONGEST.as_secs()));
+        if time > MAX_TIME {
+            return Err(format!("a move has {} s at most", MAX_TIME.as_secs()));
         }
         Ok(Pace::MoveTime(time))
     }
 
-    /// Seconds for the game and a move, such as `10+0.1`.
+    /// Parses `BASE+INCREMENT` in seconds, such as `10+0.1`; the increment is optional.
     ///
     /// # Errors
-    /// Where it is not of this form, or no game can be played in the time.
+    /// If the text has another form, the base is below 1 ms, or a time is above `MAX_TIME`.
     pub fn clock(text: &str) -> Result<Pace, String> {
         let seconds = |text: &str| {
             let seconds = text.parse().ok();
@@ -72,19 +72,19 @@ impl Pace {
         };
         let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
         match (seconds(base), seconds(increment)) {
-            (Some(base), _) if base < SHORTEST => {
+            (Some(base), _) if base < MIN_BASE => {
                 Err("the game needs a thousandth of a second at least, such as 10+0.1".to_string())
             }
-            (Some(base), Some(increment)) if base.max(increment) > LONGEST => {
-                Err(format!("{} s are the most", LONGEST.as_secs()))
+            (Some(base), Some(increment)) if base.max(increment) > MAX_TIME => {
+                Err(format!("{} s are the most", MAX_TIME.as_secs()))
             }
             (Some(base), Some(increment)) => Ok(Pace::Clock { base, increment }),
             _ => Err("give seconds and increment, such as 10+0.1".to_string()),
         }
     }
 
-    /// In words.
-    pub fn words(&self) -> String {
+    /// Returns a description for people, such as `2 s a game and 0.02 s a move`.
+    pub fn describe(&self) -> String {
         match self {
             Pace::Depth(plies) => format!("{plies} plies a move"),
             Pace::Nodes(nodes) => format!("{} nodes a move", thousands(*nodes)),
@@ -96,7 +96,7 @@ impl Pace {
         }
     }
 
-    /// With its name, as it is given.
+    /// Returns the argument that [`Pace::parse`] reads, such as `depth=9`.
     pub fn argument(&self) -> String {
         match self {
             Pace::Depth(depth) => format!("depth={depth}"),
@@ -107,8 +107,8 @@ impl Pace {
     }
 }
 
-/// As PGN's `TimeControl` has it: a clock as `10+0.1`, a time a move as
-/// `1/0.1`, without time `-`.
+/// Formats as PGN's `TimeControl` tag: a clock as `10+0.1`, a time per move as `1/0.1`, a limit
+/// without time as `-`.
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -121,20 +121,20 @@ impl fmt::Display for Pace {
     }
 }
 
-/// What a player is given for one move.
+/// Limits of one move: the `go` command, and the timeout of its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
     pace: Pace,
     mover: Color,
-    /// By color; where only one side has a clock, it is shown as both.
+    /// Remaining time by color; if only one side has a clock, both entries show it.
     remaining: [Duration; 2],
     increment: [Duration; 2],
-    /// How long to wait for the answer.
-    pub patience: Duration,
+    /// Time to wait for the answer, the time margin included.
+    pub timeout: Duration,
 }
 
 impl Allowance {
-    /// As UCI says it.
+    /// Returns the UCI `go` command.
     pub fn go_command(&self) -> String {
         match self.pace {
             Pace::Depth(depth) => format!("go depth {depth}"),
@@ -148,13 +148,14 @@ impl Allowance {
         }
     }
 
-    /// As the library takes it, with the overhead that the program would keep.
+    /// Returns the limits of an in-process search, with the default move overhead of the UCI
+    /// engine.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits {
-            // Where no clock runs.
+            // Used if no clock runs.
             time: Some(TimeBudget {
                 soft: None,
-                hard: self.patience,
+                hard: self.timeout,
             }),
             ..Limits::default()
         };
@@ -179,15 +180,15 @@ impl Allowance {
 
 /// The clocks of a game.
 pub struct Clocks {
-    /// By color, as everything here.
+    /// Time controls by color.
     paces: [Pace; 2],
-    /// How late a move may come.
+    /// Time margin: lateness that is forgiven.
     margin: Duration,
     remaining: [Duration; 2],
 }
 
 impl Clocks {
-    /// Clocks before the first move, White's pace first.
+    /// Returns the clocks before the first move; `paces` has White's first.
     pub fn new(paces: [Pace; 2], margin: Duration) -> Clocks {
         Clocks {
             paces,
@@ -199,7 +200,7 @@ impl Clocks {
         }
     }
 
-    /// What the mover is given.
+    /// Returns the limits of the mover's next move.
     pub fn allowance(&self, mover: Color) -> Allowance {
         let shown = Color::ALL.map(|color| match self.paces[color as usize] {
             Pace::Clock { .. } => color,
@@ -210,9 +211,9 @@ impl Clocks {
             mover,
             remaining: shown.map(|color| self.remaining[color as usize]),
             increment: shown.map(|color| self.increment(color)),
-            patience: self
+            timeout: self
                 .allowed(mover)
-                .map_or(PATIENCE, |time| time + self.margin),
+                .map_or(HANG_TIMEOUT, |time| time + self.margin),
         }
     }
 
@@ -223,7 +224,7 @@ impl Clocks {
         }
     }
 
-    /// The time for this move, `None` where no clock runs.
+    /// Returns the time for this move; `None` without a clock or a time per move.
     pub fn allowed(&self, mover: Color) -> Option<Duration> {
         match self.paces[mover as usize] {
             Pace::Depth(_) | Pace::Nodes(_) => None,
@@ -232,8 +233,8 @@ impl Clocks {
         }
     }
 
-    /// Takes the time off the mover's clock; whether it was enough. Lateness
-    /// within the margin is forgiven.
+    /// Deducts `time` from the mover's clock, adds the increment, and returns whether the move was
+    /// in time. Lateness within the margin is forgiven.
     pub fn press(&mut self, mover: Color, time: Duration) -> bool {
         let increment = self.increment(mover);
         let allowed = self.allowed(mover);
@@ -262,15 +263,15 @@ mod tests {
             allowance.go_command(),
             "go wtime 700 btime 700 winc 100 binc 100"
         );
-        assert_eq!(allowance.patience, ms(720));
+        assert_eq!(allowance.timeout, ms(720));
         assert!(clocks.press(Color::White, ms(715)), "within the margin");
         assert!(!clocks.press(Color::White, ms(121)), "0.1 s were left");
-        assert!(clocks.press(Color::Black, PATIENCE), "no clock runs");
+        assert!(clocks.press(Color::Black, HANG_TIMEOUT), "no clock runs");
         assert_eq!(clocks.allowance(Color::Black).go_command(), "go depth 3");
     }
 
     #[test]
-    fn paces_are_written_as_pgn_has_them() {
+    fn writes_paces_as_pgn_tags_and_arguments() {
         assert_eq!(pace("tc", "10+0.1").to_string(), "10+0.1");
         assert_eq!(pace("movetime", "100").to_string(), "1/0.1");
         assert_eq!(pace("nodes", "5000").to_string(), "-");

@@ -1,4 +1,4 @@
-//! An engine at the board, in a process of its own or in this one.
+//! A player: a UCI program in its own process, or a net searched in this one.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,14 +13,14 @@ use uci_client::{Answer, Engine, EngineError, EvaluatorChoice, Library, StartErr
 use crate::players::question::Question;
 use crate::players::spec::{EngineSpec, Net, Program};
 
-/// How long an engine that was too slow may take to come to its senses.
+/// Time for an engine that exceeded its limit to answer `stop`.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// An engine that is ready to play.
+/// A started engine.
 pub enum Player {
-    /// A program that speaks UCI.
+    /// A UCI program.
     Process(Box<Engine>),
-    /// The library, called directly.
+    /// A net, searched by the engine library in this process.
     Library(Box<Library>),
 }
 
@@ -28,8 +28,8 @@ impl Player {
     /// Starts an engine and sets its options.
     ///
     /// # Errors
-    /// Where a program or net cannot be used, or the program does not speak UCI;
-    /// `StartError::Cancelled` where `stop` was set meanwhile.
+    /// If a program or net cannot be used, or the program does not speak UCI;
+    /// `StartError::Cancelled` if `stop` was set meanwhile.
     pub fn start(spec: &EngineSpec, stop: &AtomicBool) -> Result<Player> {
         match &spec.program {
             Program::Command(setup) => {
@@ -40,7 +40,7 @@ impl Player {
         }
     }
 
-    /// Whether it can play from positions of Chess960.
+    /// Returns whether the engine supports Chess960.
     pub fn plays_chess960(&self) -> bool {
         match self {
             Player::Process(engine) => engine.plays_chess960(),
@@ -48,10 +48,10 @@ impl Player {
         }
     }
 
-    /// Sets options, in order.
+    /// Sets options, in order. A net has none and ignores them.
     ///
     /// # Errors
-    /// Where a program lacks one or refuses its value. A net has none.
+    /// If a program lacks an option or refuses its value.
     pub fn set_options(&mut self, options: &[(String, String)]) -> Result<(), StartError> {
         match self {
             Player::Process(engine) => options
@@ -64,7 +64,7 @@ impl Player {
     /// Prepares for a game.
     ///
     /// # Errors
-    /// [`EngineError`] where the program does not get ready.
+    /// [`EngineError`] if the program does not become ready.
     pub fn new_game(&mut self, chess960: bool, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => {
@@ -78,28 +78,27 @@ impl Player {
         }
     }
 
-    /// Sets up the position of the next [`Player::best_move`], as a `position`
-    /// command has it.
+    /// Sets up the position of the next [`Player::best_move`], given as a UCI `position` command.
     ///
     /// # Errors
-    /// [`EngineError`] where the program does not take it in.
+    /// [`EngineError`] if the program fails to read it.
     pub fn set_position(&mut self, command: &str, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => engine.position(command, stop),
-            // It is asked with the position itself.
+            // `best_move` gets the position itself.
             Player::Library(_) => Ok(()),
         }
     }
 
-    /// Asks for a move.
+    /// Searches for the best move.
     ///
     /// # Errors
-    /// [`EngineError`] where no answer came in time.
+    /// [`EngineError`] if no answer came in time.
     pub fn best_move(&mut self, question: &Question) -> Result<Answer, EngineError> {
         match self {
             Player::Process(engine) => {
                 let allowance = &question.allowance;
-                engine.go(&allowance.go_command(), allowance.patience, question.stop)
+                engine.go(&allowance.go_command(), allowance.timeout, question.stop)
             }
             Player::Library(library) => {
                 let allowance = &question.allowance;
@@ -110,7 +109,7 @@ impl Player {
                     ..
                 } = *question;
                 let answer = library.answer(position, &allowance.limits(), chess960, stop);
-                match answer.time < allowance.patience {
+                match answer.time < allowance.timeout {
                     true => Ok(answer),
                     false => Err(EngineError::TimedOut),
                 }
@@ -118,10 +117,10 @@ impl Player {
         }
     }
 
-    /// Calls off a search whose answer nobody waits for any more.
+    /// Stops a search that exceeded its limit, and discards its answer.
     ///
     /// # Errors
-    /// [`EngineError`] where the program does not react.
+    /// [`EngineError`] if the program does not react.
     pub fn recover(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => engine.stop(GRACE, stop),
@@ -130,10 +129,10 @@ impl Player {
     }
 }
 
-/// Loads a net. Gives its file too, empty where material alone counts.
+/// Loads a net and returns it with the bytes of its file, empty for material evaluation.
 ///
 /// # Errors
-/// Where it cannot be read or is refused.
+/// If the file cannot be read or is refused.
 pub fn load(net: &Net) -> Result<(Evaluator, Cow<'static, [u8]>)> {
     let loaded = net.evaluation.load();
     match &net.evaluation {
@@ -144,17 +143,17 @@ pub fn load(net: &Net) -> Result<(Evaluator, Cow<'static, [u8]>)> {
     }
 }
 
-/// The library with a net.
+/// Returns an in-process engine with the net.
 ///
 /// # Errors
-/// As [`load`], or if there is no memory for the transposition table.
+/// If [`load`] fails, or the transposition table cannot be allocated.
 pub fn library(net: &Net) -> Result<Library> {
     let (evaluator, _) = load(net)?;
     let hash = net.hash.unwrap_or(DEFAULT_HASH_MIB);
     Library::new(evaluator, hash, net.threads).context("hash=")
 }
 
-/// Whether a net's file looks like a program that was meant to be started.
+/// Returns whether a net's path looks like a program: it has no extension.
 fn is_command(path: &Path) -> bool {
     path.extension().is_none()
 }
@@ -167,14 +166,14 @@ mod tests {
     use crate::players::pace::{Clocks, Pace};
     use engine::Position;
 
-    /// It is waited for no longer than a program.
+    /// A net gets no more time than a program.
     #[test]
-    fn a_net_that_does_not_answer_in_time_has_hung() {
+    fn a_net_without_an_answer_in_time_has_hung() {
         let stop = AtomicBool::new(false);
         let mut player = Player::start(&"material".parse().unwrap(), &stop).unwrap();
         let clocks = Clocks::new([Pace::Nodes(5_000_000); 2], Duration::ZERO);
         let mut allowance = clocks.allowance(Color::White);
-        allowance.patience = Duration::from_millis(10);
+        allowance.timeout = Duration::from_millis(10);
         let answer = player.best_move(&Question {
             position: &Position::startpos(),
             allowance,

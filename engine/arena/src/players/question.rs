@@ -1,4 +1,4 @@
-//! What an engine is asked.
+//! A search request to a player.
 
 use std::sync::atomic::AtomicBool;
 
@@ -6,14 +6,12 @@ use engine::Position;
 
 use crate::players::pace::Allowance;
 
-/// A position, and what may be spent on it.
+/// A position to search, with its limits.
 pub struct Question<'a> {
-    /// Where it is to move.
     pub position: &'a Position,
-    /// What it is given for the move.
     pub allowance: Allowance,
     /// Whether castling is written as king takes rook.
     pub chess960: bool,
-    /// Set when nobody waits for answers any more.
+    /// Cancels the search when set.
     pub stop: &'a AtomicBool,
 }

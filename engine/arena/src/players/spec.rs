@@ -1,4 +1,4 @@
-//! How a match names an engine.
+//! Engine specifications of the command line, such as `cmd=stockfish name=sf depth=4`.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -8,35 +8,34 @@ use uci_client::{EvaluatorChoice, Setup};
 
 use crate::players::pace::Pace;
 
-/// An engine as the user names it.
+/// An engine as the user specifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineSpec {
-    /// What plays.
+    /// The program or net.
     pub program: Program,
-    /// What it is given for a move, where it differs from the others.
+    /// The engine's own limit, in place of the common one.
     pub pace: Option<Pace>,
-    /// As the user wrote it.
+    /// The specification as given.
     pub text: String,
     name: Option<String>,
 }
 
-/// What plays.
+/// A program or a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// A program of its own.
+    /// A UCI program.
     Command(Setup),
-    /// A net, in this process.
+    /// A net, searched in this process.
     Net(Net),
 }
 
-/// A net and how it is searched with.
+/// A net and its search settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Net {
-    /// What positions are valued by.
+    /// Evaluation: a net's file, the embedded net, or material.
     pub evaluation: EvaluatorChoice,
-    /// Size of the transposition table in MiB, where it is not the usual.
+    /// Size of the transposition table in MiB; `None` for the default.
     pub hash: Option<usize>,
-    /// Threads to search with.
     pub threads: usize,
 }
 
@@ -56,7 +55,7 @@ impl FromStr for EngineSpec {
     }
 }
 
-/// The words of a specification.
+/// Parsed words of a specification.
 #[derive(Default)]
 struct Parts {
     command: Option<Vec<String>>,
@@ -76,7 +75,7 @@ impl Parts {
             return Ok(());
         }
         if value.is_empty() {
-            return Err(format!("{key}= says nothing"));
+            return Err(format!("{key}= has no value"));
         }
         let pace = Pace::parse(key, value).transpose()?;
         let before = match key {
@@ -145,20 +144,21 @@ impl Parts {
 fn number(key: &str, value: &str, most: usize) -> Result<usize, String> {
     let number = value.parse().ok();
     let number = number.filter(|number| (1..=most).contains(number));
-    number.ok_or_else(|| format!("{key} wants a number from 1 to {most}, not {value:?}"))
+    number.ok_or_else(|| format!("{key} must be a number from 1 to {most}, not {value:?}"))
 }
 
 impl EngineSpec {
-    /// The same engine with what is said of each: `option.NAME=VALUE` if it is a program,
-    /// `hash=` and `threads=` if it is a net, and a limit. What it says itself counts more.
+    /// Returns the specification with the words of `each` that apply and that it does not set
+    /// itself: `option.NAME=VALUE` for a program, `hash=` and `threads=` for a net, a limit for
+    /// both.
     ///
     /// # Errors
-    /// Says which word of `each` is none of these.
+    /// A message that names the invalid word of `each`.
     pub fn with(&self, each: &str) -> Result<EngineSpec, String> {
         let words = split(&self.text)?;
         let says = |key: &str| {
             let mut keys = words.iter().filter_map(|word| word.split_once('='));
-            // UCI's names know no case.
+            // UCI option names are case-insensitive.
             keys.any(|(own, _)| own.eq_ignore_ascii_case(key))
         };
         let is_net = matches!(self.program, Program::Net(_));
@@ -184,7 +184,7 @@ impl EngineSpec {
         text.parse()
     }
 
-    /// The given name, else the file's without folder and ending.
+    /// Returns the given name, else the file's without folder and extension.
     fn name(&self) -> String {
         let stem = |path: &Path| {
             path.file_stem()
@@ -203,7 +203,7 @@ impl EngineSpec {
     }
 }
 
-/// The engines' names, equal ones told apart by a number. They fit on a line.
+/// Returns a one-line name for each engine; equal names are numbered.
 pub fn names(specs: &[EngineSpec]) -> Vec<String> {
     let name = |spec: &EngineSpec| spec.name().replace(char::is_control, " ");
     let names: Vec<String> = specs.iter().map(name).collect();
@@ -217,8 +217,8 @@ pub fn names(specs: &[EngineSpec]) -> Vec<String> {
     names.iter().enumerate().map(numbered).collect()
 }
 
-/// Splits at spaces that stand in no quotes; the quotes fall away. Quotes of
-/// the other kind within quotes stay.
+/// Splits at spaces outside quotes and removes the quotes. Quotes of the other kind within quotes
+/// stay.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_needs_no_more_than_its_file() {
+    fn parses_nets() {
         let file = spec("nets/7.safetensors");
         assert_eq!(file.program, spec("net=nets/7.safetensors").program);
         assert_eq!(file.name(), "7");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_each_suits_some_and_overrides_nothing() {
+    fn each_adds_what_applies_and_overrides_nothing() {
         let each = "option.Hash=64 'option.Move Overhead=50' hash=32 depth=9";
         let given = |text: &str| spec(text).with(each).unwrap();
         assert_eq!(
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_names_no_engine() {
+    fn refuses_invalid_specifications() {
         for text in [
             "",
             "name=x",

@@ -12,7 +12,7 @@ use crate::selfplay::generator::Record;
 use crate::selfplay::settings::Settings;
 use crate::selfplay::tally::Tally;
 
-/// The files of an output.
+/// Paths of an output's files.
 struct Files {
     /// Name of the finished output.
     whole: PathBuf,
@@ -36,7 +36,7 @@ impl Files {
         })
     }
 
-    /// Refuses an output that another process writes.
+    /// Fails if another process writes the output.
     fn check_free(&self) -> Result<(), ArchiveError> {
         let writes = || FileError::to(Action::Write, &self.part);
         let part = match File::options().write(true).open(&self.part) {
@@ -53,15 +53,14 @@ impl Files {
     }
 }
 
-/// Makes an output unfinished again, so that games are added to it, if it has fewer games or
-/// positions than `settings` ask for and all other settings are equal. Leaves any other output
-/// as it is.
+/// Reopens a finished output to add games, if it has fewer games or positions than `settings` ask
+/// for and all other settings are equal. Leaves any other output unchanged.
 ///
 /// # Errors
-/// [`ArchiveError`] if the output is in use, or is not what its record says.
+/// [`ArchiveError`] if the output is in use, or does not match its record.
 pub fn grow(out: &Path, settings: &Settings) -> Result<()> {
     let files = Files::of(out)?;
-    // An unreadable record is refused where the output is opened.
+    // `Archive::open` refuses an unreadable record.
     let Ok(bytes) = fs::read(&files.record) else {
         return Ok(());
     };
@@ -71,14 +70,14 @@ pub fn grow(out: &Path, settings: &Settings) -> Result<()> {
     let is_longer = record.made_by.clone().with_amount_of(settings) == *settings
         && !settings.is_enough(&record.done.counts);
     let goes_on = !record.finished && record.made_by == *settings;
-    // An output without its record begins anew.
+    // A record without its output: `Archive::open` starts a new one.
     let is_gone = !files.whole.exists() && !files.part.exists();
     if !is_longer || goes_on || is_gone {
         return Ok(());
     }
     files.check_free()?;
     if files.whole.exists() {
-        // Games must not be added to a file that has been changed.
+        // Games must not be added to a changed file.
         archive::open_finished::<Settings, Tally>(&files.whole)?;
         let renamed = durable::rename(&files.whole, &files.part);
         renamed.map_err(FileError::to(Action::Write, &files.part))?;
@@ -90,10 +89,10 @@ pub fn grow(out: &Path, settings: &Settings) -> Result<()> {
     Ok(written.map_err(FileError::to(Action::Write, &files.record))?)
 }
 
-/// Removes an output with its record, whatever made it.
+/// Removes an output with its record, of any settings.
 ///
 /// # Errors
-/// [`ArchiveError`] if it is in use, or cannot be removed.
+/// [`ArchiveError`] if it is in use, [`FileError`] if it cannot be removed.
 pub fn remove(out: &Path) -> Result<()> {
     let files = Files::of(out)?;
     files.check_free()?;

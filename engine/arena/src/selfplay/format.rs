@@ -1,4 +1,4 @@
-//! The forms that games are written in.
+//! Output formats of self-play games.
 
 use std::path::Path;
 
@@ -6,19 +6,18 @@ use crate::selfplay::game::Game;
 use crate::selfplay::settings::Settings;
 use crate::selfplay::{pgn, viriformat};
 
-/// How an output is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Annotated games, compressed in frames.
+    /// PGN with `[%eval` comments, in zstd frames.
     CompressedPgn,
-    /// Annotated games as text.
+    /// PGN with `[%eval` comments.
     Pgn,
-    /// A packed board a game, and two bytes a move and a score.
+    /// Viriformat: a packed board per game, then two bytes per move and two per score.
     Viriformat,
 }
 
 impl Format {
-    /// By the ending of the output's name; `None` for any other.
+    /// Returns the format for a file name's ending; `None` for any other.
     pub fn of(path: &Path) -> Option<Format> {
         let name = path.file_name()?.to_str()?.to_ascii_lowercase();
         let endings = [
@@ -30,12 +29,12 @@ impl Format {
         found.map(|&(_, format)| format)
     }
 
-    /// Whether it is written in compressed frames.
+    /// Returns whether the output is compressed in frames.
     pub fn is_compressed(self) -> bool {
         self == Format::CompressedPgn
     }
 
-    /// The bytes of a game.
+    /// Returns the bytes of a game.
     pub fn write(self, game: &Game, number: u64, settings: &Settings) -> Vec<u8> {
         match self {
             Format::CompressedPgn | Format::Pgn => pgn::write(game, number, settings).into_bytes(),

@@ -1,5 +1,5 @@
-//! One game of a net against itself. It depends on the rules and its number
-//! alone: on nothing that was played before, by whichever thread.
+//! A self-play game. It depends on the rules and its number alone, not on earlier games or the
+//! thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,52 +10,49 @@ use cozy_chess::{Board, Color, Move, Piece};
 use engine::{Limits, Outcome, Position, Score, Tablebase, position_key, random_moves};
 use sha2::{Digest, Sha256};
 
-use crate::games::adjudication::{Adjudicator, Draw, Resign, known};
+use crate::games::adjudication::{Adjudicator, Draw, Resign, probe};
 use crate::games::ending::Ending;
 use uci_client::Library;
 
-/// Games that reach this many plies are drawn.
+/// Plies after which a game is drawn.
 pub const MAX_PLIES: usize = 400;
 
-/// Openings that are drawn for a game, at most.
-const TRIES: u32 = 1000;
-/// Positions of Chess960.
-const STARTS: u32 = 960;
+/// Maximum openings drawn for a game.
+const MAX_OPENINGS: u32 = 1000;
+/// Number of Chess960 starting positions.
+const CHESS960_STARTS: u32 = 960;
 
-/// What all games are played under.
+/// Rules of all games.
 pub struct Rules {
-    /// What decides the openings, together with a game's number.
+    /// Seed of the openings, combined with a game's number.
     pub seed: u64,
-    /// Random plies of games of even number; those of odd number have one more.
+    /// Random plies of even-numbered games; odd-numbered games have one more.
     pub random_plies: usize,
-    /// An opening is decided, and not played, where its first search says more
-    /// than so many centipawns for either side.
+    /// Centipawns, for either side, above which the first search rejects an opening as decided.
     pub opening_limit: u16,
-    /// Whether games begin from the positions of Chess960.
+    /// Whether games start from Chess960 positions.
     pub chess960: bool,
-    /// Nodes after which a search begins no new iteration.
+    /// Soft node limit: no new iteration begins after it.
     pub soft_nodes: u64,
-    /// Nodes that a search has at most.
+    /// Hard node limit of a search.
     pub hard_nodes: u64,
-    /// When the loser resigns, if ever.
     pub resign: Option<Resign>,
-    /// When games are called a draw, if ever.
     pub draw: Option<Draw>,
-    /// What ends games early, if it is there.
+    /// Endgame tables for adjudication, if any.
     pub tables: Option<Arc<dyn Tablebase>>,
 }
 
-/// A position that was searched, and the move that was found and played.
+/// A searched position, and the move found and played.
 pub struct Searched {
-    /// The best move.
+    /// Best move.
     pub mv: Move,
-    /// Its score, from the mover's view.
+    /// Score of the move, from the mover's view.
     pub score: Score,
-    /// Plies of the last iteration that came to its end.
+    /// Depth of the last finished iteration, in plies.
     pub depth: u32,
-    /// Equal for positions that the repetition rule holds equal.
+    /// Hash key; equal for positions that the repetition rule holds equal.
     pub key: u64,
-    /// Pieces on the board.
+    /// Number of pieces on the board.
     pub pieces: u32,
     /// Whether the mover was in check.
     pub in_check: bool,
@@ -65,17 +62,15 @@ pub struct Searched {
 
 /// A finished game.
 pub struct Game {
-    /// The position before the random moves.
+    /// Starting position, before the random moves.
     pub start: Board,
-    /// The random moves.
     pub random: Vec<Move>,
-    /// What followed them.
+    /// Positions and moves after the random ones.
     pub searched: Vec<Searched>,
-    /// Who won, `None` for a draw.
+    /// Winner; `None` for a draw.
     pub winner: Option<Color>,
-    /// Why it ended.
     pub ending: Ending,
-    /// Openings that were decided, and not played.
+    /// Openings rejected as decided.
     pub rejected: u64,
     /// Nodes of all searches, those of rejected openings included.
     pub nodes: u64,
@@ -84,12 +79,12 @@ pub struct Game {
 }
 
 impl Game {
-    /// All of its plies.
+    /// Returns the number of plies, random ones included.
     pub fn plies(&self) -> usize {
         self.random.len() + self.searched.len()
     }
 
-    /// The position after the random moves.
+    /// Returns the position after the random moves.
     pub fn opening(&self) -> Board {
         let mut board = self.start.clone();
         self.random.iter().for_each(|&mv| board.play_unchecked(mv));
@@ -97,7 +92,7 @@ impl Game {
     }
 }
 
-/// Searches, and counts what they cost.
+/// Searches of one game, with their total cost.
 struct Searches<'a> {
     library: &'a mut Library,
     limits: Limits,
@@ -107,7 +102,7 @@ struct Searches<'a> {
 }
 
 impl Searches<'_> {
-    /// `None` where `stop` was set.
+    /// Searches a position; `None` if `stop` was set.
     fn search(&mut self, position: &Position) -> Option<Outcome> {
         let start = Instant::now();
         let outcome = self
@@ -120,10 +115,10 @@ impl Searches<'_> {
 }
 
 impl Rules {
-    /// Plays the game of this number; `None` where `stop` was set before its end.
+    /// Plays the game of this number; `None` if `stop` was set before its end.
     ///
     /// # Errors
-    /// Where every opening that was drawn is decided.
+    /// If all drawn openings are rejected.
     pub fn play(
         &self,
         library: &mut Library,
@@ -142,13 +137,13 @@ impl Rules {
             time: Duration::ZERO,
         };
         let plies = self.random_plies + (number % 2) as usize;
-        let mut dice = dice(self.seed, number);
-        for rejected in 0..TRIES {
+        let mut rng = game_rng(self.seed, number);
+        for rejected in 0..MAX_OPENINGS {
             let start = match self.chess960 {
-                true => Board::chess960_startpos(dice.u32(..STARTS)),
+                true => Board::chess960_startpos(rng.u32(..CHESS960_STARTS)),
                 false => Board::startpos(),
             };
-            let Some(random) = random_moves(&start, plies, &mut |sides| dice.usize(..sides)) else {
+            let Some(random) = random_moves(&start, plies, &mut |sides| rng.usize(..sides)) else {
                 break;
             };
             let mut position = Position::of(start.clone());
@@ -182,7 +177,7 @@ impl Rules {
         )
     }
 
-    /// Plays `game` from its opening, whose first search is done, to its end.
+    /// Plays `game` from its opening to its end; `first` is the search of the opening.
     fn play_on(
         &self,
         mut position: Position,
@@ -221,8 +216,8 @@ impl Rules {
         }
     }
 
-    /// How the game stands, `None` while it goes on: by the rules, by tables, by
-    /// what the searches say, by its length.
+    /// Returns the result, or `None` while the game goes on. Checks the rules first, then endgame
+    /// tables, scores, and length.
     fn verdict(
         &self,
         position: &Position,
@@ -232,14 +227,14 @@ impl Rules {
         let board = position.board();
         let by_the_rules = |ending: engine::Ending| (ending.winner(), ending.into());
         (position.ending().map(by_the_rules))
-            .or_else(|| Some((known(self.tables.as_deref()?, board)?, Ending::Tablebase)))
+            .or_else(|| Some((probe(self.tables.as_deref()?, board)?, Ending::Tablebase)))
             .or_else(|| adjudicator.verdict(board))
             .or_else(|| (plies >= MAX_PLIES).then_some((None, Ending::TooLong)))
     }
 }
 
-/// The dice of a game.
-fn dice(seed: u64, number: u64) -> fastrand::Rng {
+/// Returns the random number generator of a game.
+fn game_rng(seed: u64, number: u64) -> fastrand::Rng {
     let digest = Sha256::new()
         .chain_update(seed.to_le_bytes())
         .chain_update(number.to_le_bytes())
@@ -248,10 +243,10 @@ fn dice(seed: u64, number: u64) -> fastrand::Rng {
     fastrand::Rng::with_seed(u64::from_le_bytes(*first))
 }
 
-/// Whether a legal move captures or promotes.
+/// Returns whether a legal move captures or promotes.
 fn is_tactical(board: &Board, mv: Move) -> bool {
     let captures = board.color_on(mv.to) == Some(!board.side_to_move());
-    // A pawn leaves its file by captures alone, en passant among them.
+    // A pawn changes its file only by a capture, en passant included.
     let leaves_file =
         board.piece_on(mv.from) == Some(Piece::Pawn) && mv.from.file() != mv.to.file();
     captures || leaves_file || mv.promotion.is_some()
@@ -276,13 +271,13 @@ mod tests {
         assert!(!is("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "d4d3"));
         assert!(is("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q"));
         assert!(is("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1", "e1e2"));
-        // Its own rook is where the king is said to go.
+        // Castling is encoded as king takes own rook.
         assert!(!is("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"));
     }
 
     #[test]
-    fn each_game_has_dice_of_its_own() {
-        let roll = |seed, number| dice(seed, number).u64(..);
+    fn each_game_has_its_own_random_numbers() {
+        let roll = |seed, number| game_rng(seed, number).u64(..);
         assert_eq!(roll(1, 2), roll(1, 2));
         let rolls = [roll(1, 2), roll(2, 1), roll(1, 3), roll(2, 2), roll(0, 0)];
         let distinct: std::collections::HashSet<u64> = rolls.into();
@@ -290,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_no_opening_keeps_is_an_error() {
+    fn an_unreachable_opening_limit_is_an_error() {
         let rules = Rules {
             seed: 1,
             random_plies: 1,
@@ -303,7 +298,7 @@ mod tests {
             tables: None,
         };
         let mut library = library(&Net {
-            // By its first move, nothing is exactly even to it.
+            // A net that gives no position after one ply a score of exactly 0.
             evaluation: EvaluatorChoice::named(concat!(
                 env!("CARGO_MANIFEST_DIR"),
                 "/../../models/games1191.safetensors"

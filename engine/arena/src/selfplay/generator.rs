@@ -1,7 +1,7 @@
-//! Games on all cores, written in the order of their numbers.
+//! Self-play on all cores, written in the order of the games' numbers.
 //!
-//! Each worker has an engine of its own and plays one game at a time; this thread
-//! writes. Which bytes are written depends on the settings alone.
+//! Each worker has its own engine and plays one game at a time; the calling thread writes. The
+//! bytes written depend only on the settings.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,46 +20,45 @@ use crate::selfplay::game::{Game, Rules};
 use crate::selfplay::settings::Settings;
 use crate::selfplay::tally::Tally;
 
-/// Games of a frame: the work that an interruption can cost.
+/// Games per frame: the work that an interruption can cost.
 const FRAME_GAMES: u64 = 32;
 
-/// What an output was made by, and what is counted in it.
+/// Settings and counts of an output.
 pub type Record = archive::Record<Settings, Tally>;
-/// An output that is being made.
+/// An unfinished output.
 pub type Archive = archive::Archive<Settings, Tally>;
 
-/// What plays the games of an output.
+/// Inputs of a run that generates an output.
 pub struct Generator<'a> {
-    /// The net.
     pub net: &'a Net,
-    /// What the games are played under.
+    /// Rules of the games.
     pub rules: &'a Rules,
-    /// What makes the output.
+    /// Settings of the output.
     pub settings: &'a Settings,
-    /// How it is written.
+    /// Format of the output.
     pub format: Format,
-    /// Games at a time.
+    /// Games played at the same time.
     pub concurrency: usize,
-    /// Ends the work when set; games that are under way do not count.
+    /// Ends the work when set; unfinished games do not count.
     pub stop: &'a AtomicBool,
 }
 
-/// What one run of the program did.
+/// Work of one run of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work {
-    /// Games that were played to their end.
+    /// Finished games.
     pub games: u64,
-    /// Positions of these.
+    /// Positions of these games.
     pub positions: u64,
-    /// Nodes of these.
+    /// Nodes of these games.
     pub nodes: u64,
-    /// The time of their searches, of all threads together.
+    /// Search time of these games, summed over all threads.
     pub searching: Duration,
-    /// The time that passed.
+    /// Wall-clock time.
     pub time: Duration,
 }
 
-/// A game that was played.
+/// A finished game.
 struct Played {
     number: u64,
     game: Game,
@@ -67,13 +66,12 @@ struct Played {
 }
 
 impl Generator<'_> {
-    /// Goes on with an output until it has all games, or `stop` is set, and gives it its
-    /// name. `show` sees what is counted after each game. Of an output without a game nothing
-    /// stays.
+    /// Continues an output until it has all games or `stop` is set, then finishes it. Calls `show`
+    /// with the counts after each game. Removes an output without games.
     ///
     /// # Errors
-    /// Where the net cannot be loaded or the output cannot be written. What the
-    /// record counts stays.
+    /// If the net cannot be loaded or the output cannot be written. Games that the record counts
+    /// stay.
     pub fn run(
         &self,
         archive: Archive,
@@ -96,7 +94,7 @@ impl Generator<'_> {
                     let ended = catch_unwind(AssertUnwindSafe(work));
                     let ended = ended.unwrap_or_else(|_| Err(anyhow!("a game panicked: a defect")));
                     if let Err(error) = ended {
-                        // Nobody listens any more where others have failed, too.
+                        // Sending fails if another worker failed before.
                         let _ = sender.send(Err(error));
                     }
                 });
@@ -126,7 +124,7 @@ impl Generator<'_> {
                 }
                 Ok(())
             })();
-            // The workers end with what they are at.
+            // Workers drop their unfinished games and return.
             self.stop.store(true, Ordering::Relaxed);
             written
         });
@@ -160,11 +158,11 @@ impl Generator<'_> {
     }
 }
 
-/// The output, and what is counted in it.
+/// The output with its counts.
 struct Output {
     archive: Archive,
     tally: Tally,
-    /// The frame that is being filled.
+    /// The frame being filled.
     frame: Vec<u8>,
     work: Work,
 }
@@ -186,9 +184,8 @@ impl Output {
         Ok(())
     }
 
-    /// Gives the output its name, unless it has no game or could not be made. One that is
-    /// interrupted keeps its whole frames, so that it goes on to the same bytes; only if it
-    /// has none, it keeps what there is of the first.
+    /// Finishes the output, unless it has no game or failed. An interrupted output keeps its whole
+    /// frames, so that it resumes to the same bytes; without one it keeps the games of its first.
     fn close(mut self, done: Result<()>, enough: bool) -> Result<(Record, Work)> {
         let record = self.archive.record().clone();
         let has_frames = record.done.counts.games > 0;

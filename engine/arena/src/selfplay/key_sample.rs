@@ -1,17 +1,16 @@
-//! How many positions are there twice: by a sample of their keys, since a record
-//! has no room for all.
+//! Share of duplicate positions, estimated from a sample of their keys, since a record has no room
+//! for all.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Keys that are kept, at most. The share of duplicates, where it is 5 %, is then
-/// known to half a per cent.
-const MOST: usize = 4096;
+/// Maximum distinct keys in the sample. A share of duplicates of 5 % is then known to half a per
+/// cent.
+const MAX_KEYS: usize = 4096;
 
-/// Keys and how often they came, of all those that end with enough zero bits. All
-/// keys are kept while there are few, and what is kept does not depend on their
-/// order.
+/// Keys with their counts, of all keys that end with at least `zeros` zero bits. Every key is kept
+/// while there are few; the sample does not depend on their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct KeySample {
@@ -21,31 +20,31 @@ pub struct KeySample {
 }
 
 impl KeySample {
-    /// Takes a position's key in.
+    /// Adds a position's key.
     pub fn add(&mut self, key: u64) {
         if key.trailing_zeros() < self.zeros {
             return;
         }
         *self.counts.entry(key).or_default() += 1;
-        while self.counts.len() > MOST {
+        while self.counts.len() > MAX_KEYS {
             self.zeros += 1;
             (self.counts).retain(|key, _| key.trailing_zeros() >= self.zeros);
         }
     }
 
-    /// The share of the keys that had come before, from 0 to 1.
+    /// Returns the share of keys that had occurred before, from 0 to 1.
     pub fn duplicates(&self) -> f64 {
         let all: u64 = self.counts.values().sum();
         (all - self.counts.len() as u64) as f64 / all.max(1) as f64
     }
 
-    /// Whether every key was kept.
+    /// Returns whether every key was kept.
     pub fn is_exact(&self) -> bool {
         self.zeros == 0
     }
 }
 
-/// `ZEROS KEY KEY*COUNT ...`, keys in hexadecimal digits.
+/// Formats as `ZEROS KEY KEY*COUNT ...`, keys in hexadecimal.
 impl From<KeySample> for String {
     fn from(sample: KeySample) -> String {
         let mut text = sample.zeros.to_string();
@@ -98,7 +97,7 @@ mod tests {
     fn many_keys_are_estimated_well_in_any_order() {
         let mut random = fastrand::Rng::with_seed(5);
         let known: Vec<u64> = (0..50_000).map(|_| random.u64(..)).collect();
-        // Some come often, most once.
+        // Some keys come often, most once.
         let draw = |random: &mut fastrand::Rng| match random.u32(..10) {
             0 => known[random.usize(..known.len())],
             _ => random.u64(..),
@@ -112,12 +111,12 @@ mod tests {
         let before = sample(&keys);
         let distinct: HashSet<u64> = keys.iter().copied().collect();
         let share = 1.0 - distinct.len() as f64 / keys.len() as f64;
-        assert!(!before.is_exact() && before.counts.len() > MOST / 3);
+        assert!(!before.is_exact() && before.counts.len() > MAX_KEYS / 3);
         let estimate = before.duplicates();
         assert!((estimate - share).abs() < 0.01, "{estimate} {share}");
         random.shuffle(&mut keys);
         assert_eq!(sample(&keys), before);
-        // What was written is gone on with.
+        // A sample that was written and read again continues alike.
         let (first, rest) = keys.split_at(100_000);
         let text = serde_json::to_string(&sample(first)).unwrap();
         let mut read: KeySample = serde_json::from_str(&text).unwrap();

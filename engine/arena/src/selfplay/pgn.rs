@@ -1,5 +1,5 @@
-//! A game as PGN, annotated as Lichess annotates: behind each move White's score of
-//! the position that it leads to.
+//! PGN of self-play games, annotated as by Lichess: each move is followed by White's score of the
+//! position after it.
 
 use cozy_chess::Color;
 use engine::{Score, pgn};
@@ -9,11 +9,11 @@ use crate::selfplay::game::{Game, Searched};
 use crate::selfplay::settings::Settings;
 
 const EVENT: &str = "Kibitz self-play";
-/// Lichess's word for games that ended on the board, by resignation or by agreement:
-/// the result says what the positions were worth.
+/// `Termination` as Lichess has it for games that ended on the board, by resignation or by
+/// agreement: the result is a valid label of the positions.
 const TERMINATION: &str = "Normal";
 
-/// The game of a number, counted from 0.
+/// Returns a game as PGN; `number` counts from 0.
 pub fn write(game: &Game, number: u64, settings: &Settings) -> String {
     let result = pgn::result(game.winner);
     let round = (number + 1).to_string();
@@ -30,7 +30,7 @@ pub fn write(game: &Game, number: u64, settings: &Settings) -> String {
     format!("{}\n{}\n\n", tags.concat(), pgn::wrap(words))
 }
 
-/// Each move with the score of the search that followed it; the last has none.
+/// Returns each move with the score of the position after it; the last move has none.
 fn movetext(game: &Game) -> impl Iterator<Item = String> {
     let random = game.random.iter().copied();
     let moves = random.chain(game.searched.iter().map(|searched| searched.mv));
@@ -42,18 +42,18 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
         let searched = after.and_then(|after| game.searched.get(after));
         (mv, searched.map(|searched| comment(searched, mover)))
     });
-    // No line ends within a move.
+    // Joined so that no line breaks within a move.
     pgn::words(&game.start, plies).map(|words| words.join(" "))
 }
 
-/// What a search said, with blanks as Lichess puts them.
+/// Returns the `[%eval` comment of a search, with blanks as on Lichess.
 fn comment(searched: &Searched, mover: Color) -> String {
     let label = white_label(searched.score, mover);
     let depth = searched.depth.min(u8::MAX.into()) as u8;
     format!(" {} ", format_eval(label, depth))
 }
 
-/// White's score.
+/// Returns the score from White's view.
 fn white_label(score: Score, mover: Color) -> Label {
     let sign = match mover {
         Color::White => 1,
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_are_seen_by_white() {
+    fn scores_are_from_whites_view() {
         let text = |score, mover| format_eval(white_label(score, mover), 9);
         let score = Score::from_centipawns(-31);
         assert_eq!(text(score, Color::White), "[%eval -0.31,9]");

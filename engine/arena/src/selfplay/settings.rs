@@ -1,4 +1,4 @@
-//! What makes an output.
+//! Settings of a self-play output.
 
 use host::FileError;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use uci_client::own_sha256;
 
 use crate::selfplay::tally::Tally;
 
-/// The program and its version.
+/// Program name and version.
 const PROGRAM: &str = concat!("kibitz ", env!("CARGO_PKG_VERSION"));
 
-/// The commit that the program was built from, with `-dirty` where its sources had
-/// been changed; `None` where git knows none.
+/// Commit that the program was built from, with `-dirty` if its sources were changed; `None`
+/// outside a checkout.
 pub const COMMIT: Option<&str> = option_env!("KIBITZ_COMMIT");
 
-/// The identity of this program, which plays for nets: its version, and its digest where the
-/// commit does not say what it was built from.
+/// Returns the identity of this program, which plays for nets: its version, and its digest unless a
+/// clean commit identifies it.
 ///
 /// # Errors
-/// Where the program's file cannot be read.
+/// If the program's file cannot be read.
 pub fn program_identity() -> Result<String, FileError> {
     match COMMIT {
         Some(commit) if !commit.ends_with("-dirty") => Ok(PROGRAM.to_string()),
@@ -25,37 +25,36 @@ pub fn program_identity() -> Result<String, FileError> {
     }
 }
 
-/// All that decides which games are played. An output is gone on with only by the
-/// same.
+/// All settings that decide which games are played. An output is continued only by equal settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// What plays, and its version.
+    /// Program and version.
     pub program: String,
-    /// The commit that it was built from, if that is known.
+    /// Commit that it was built from, if known.
     pub commit: Option<String>,
-    /// The net's name.
+    /// Name of the net.
     pub net: String,
-    /// The SHA-256 of the net's file; of material there is none.
+    /// SHA-256 of the net's file; `None` for material.
     pub net_sha256: Option<String>,
-    /// Size of the transposition table.
+    /// Size of the transposition table in MiB.
     pub hash_mib: usize,
-    /// Nodes after which a search begins no new iteration.
+    /// Soft node limit: no new iteration begins after it.
     pub nodes: u64,
-    /// Nodes that a search has at most.
+    /// Hard node limit of a search.
     pub hard_nodes: u64,
-    /// Random plies of every other game; the rest have one more.
+    /// Random plies of even-numbered games; odd-numbered games have one more.
     pub random_plies: usize,
-    /// Centipawns beyond which an opening is decided.
+    /// Centipawns above which an opening is rejected as decided.
     pub opening_limit: u16,
-    /// Whether games begin from the positions of Chess960.
+    /// Whether games start from Chess960 positions.
     pub chess960: bool,
-    /// When the loser resigns.
+    /// Resign adjudication, if any.
     pub resign: Option<String>,
-    /// When games are called a draw.
+    /// Draw adjudication, if any.
     pub draw: Option<String>,
-    /// The endgame tables.
+    /// Endgame tables, if any.
     pub syzygy: Option<String>,
-    /// Decides the openings.
+    /// Seed of the openings.
     pub seed: u64,
     /// Games to play.
     pub games: Option<u64>,
@@ -73,13 +72,13 @@ impl Settings {
         }
     }
 
-    /// Whether an output of so many games and positions has all that is asked for.
+    /// Returns whether an output with these counts is complete.
     pub fn is_enough(&self, tally: &Tally) -> bool {
         self.games.is_some_and(|games| tally.games >= games)
             || (self.positions).is_some_and(|positions| tally.positions >= positions)
     }
 
-    /// The program as games name it: with its commit and what matters most.
+    /// Returns the `Annotator` tag: program, commit, nodes and seed.
     pub fn annotator(&self) -> String {
         let commit = self.commit.as_ref().map(|commit| format!(" {commit}"));
         format!(

@@ -1,4 +1,4 @@
-//! What is counted over the games of an output.
+//! Counts over the games of an output.
 
 use std::collections::BTreeMap;
 
@@ -10,30 +10,27 @@ use crate::games::ending::Ending;
 use crate::selfplay::game::Game;
 use crate::selfplay::key_sample::KeySample;
 
-/// Plies that a bar of the histogram of lengths stands for.
+/// Plies per bar of the histogram of lengths.
 pub const BAR_PLIES: usize = 20;
 
-/// Counts over games. The same games give the same, however often they were
-/// interrupted.
+/// Counts over games, the same with and without interruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Games.
     pub games: u64,
-    /// Positions that were searched, each of which has a score.
+    /// Searched positions, each with a score.
     pub positions: u64,
-    /// Nodes of all searches.
     pub nodes: u64,
-    /// Openings that were decided, and not played.
+    /// Openings rejected as decided.
     pub rejected_openings: u64,
-    /// Games that White won.
+    /// Games won by White.
     pub white_wins: u64,
-    /// Games that were drawn.
+    /// Drawn games.
     pub draws: u64,
-    /// Games that Black won.
+    /// Games won by Black.
     pub black_wins: u64,
-    /// How games ended.
+    /// Games by ending.
     pub endings: BTreeMap<Ending, u64>,
-    /// How long they were.
+    /// Lengths of the games.
     pub lengths: Lengths,
     /// Positions by phase, in the order of [`Phase::ALL`].
     pub phases: [u64; Phase::ALL.len()],
@@ -41,18 +38,18 @@ pub struct Tally {
     pub in_check: u64,
     /// Positions whose best move captures or promotes.
     pub tactical: u64,
-    /// Of the positions' keys.
+    /// Sample of the positions' keys.
     pub keys: KeySample,
 }
 
 /// Lengths of games in plies, random ones included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lengths {
-    /// Of all games together.
+    /// Sum over all games.
     pub sum: u64,
-    /// The least.
+    /// Shortest game.
     pub shortest: u64,
-    /// The greatest.
+    /// Longest game.
     pub longest: u64,
     /// Games of 0 to 19 plies, of 20 to 39, and so on.
     pub histogram: Vec<u64>,

@@ -1,26 +1,26 @@
-//! A game in viriformat, as the crate `viriformat` reads it: a packed board, each
-//! move with White's score of the position before it, four zeros.
+//! Viriformat, as the crate `viriformat` reads it: a packed board, each move with White's score of
+//! the position before it, four zero bytes.
 
 use cozy_chess::{Board, Color, Move, Piece, Rank};
 use engine::{is_castling, legal_en_passant};
 
 use crate::selfplay::game::Game;
 
-/// In place of a rook's code: one that may still castle.
+/// Piece code of a rook that may still castle.
 const UNMOVED_ROOK: u8 = 6;
-/// In place of a square: no pawn can be taken en passant.
+/// Square that means no en-passant capture.
 const NO_SQUARE: u8 = 64;
 
 const EN_PASSANT: u16 = 1 << 14;
 const CASTLING: u16 = 2 << 14;
 const PROMOTION: u16 = 3 << 14;
 
-/// The game from its opening on, without the random moves.
+/// Returns the game from its opening on, without the random moves.
 pub fn write(game: &Game) -> Vec<u8> {
     let mut board = game.opening();
     let mut bytes = packed_board(&board, game.winner).to_vec();
     for searched in &game.searched {
-        // Mates are 32000 less the plies to them.
+        // Mate scores are 32000 less the plies to mate.
         let score = searched.score.centipawns() as i16;
         let white = match board.side_to_move() {
             Color::White => score,
@@ -34,9 +34,9 @@ pub fn write(game: &Game) -> Vec<u8> {
     bytes
 }
 
-/// The 32 bytes of a board of marlinformat: occupied squares, half a byte a piece in
-/// their order, mover and en-passant square, clock, move number, a score that is not
-/// used here, the result, an empty byte.
+/// Packs a board into the 32 bytes of marlinformat: occupied squares, half a byte per piece in
+/// their order, mover and en-passant square, halfmove clock, move number, an unused score, the
+/// result, an empty byte.
 fn packed_board(board: &Board, winner: Option<Color>) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&board.occupied().0.to_le_bytes());
@@ -66,7 +66,7 @@ fn packed_board(board: &Board, winner: Option<Color>) -> [u8; 32] {
     bytes
 }
 
-/// From and to in six bits each, what it is promoted to in two, what it is in two.
+/// Packs a move: from and to in six bits each, promotion piece in two, kind in two.
 fn packed_move(board: &Board, mv: Move) -> u16 {
     let kind = match mv.promotion {
         Some(piece) => PROMOTION | (piece as u16 - Piece::Knight as u16) << 12,
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// The crate of the format's author reads the same board.
+    /// The crate by the format's author reads the same board.
     #[test]
     fn boards_are_read_as_they_were_written() {
         for (fen, castling, en_passant) in [
@@ -97,13 +97,13 @@ mod tests {
                 ["h1", "a1", "h8", "a8"],
                 None,
             ),
-            // Rooks that may not castle, and one that has gone far.
+            // Rooks that may not castle, one of them far from its corner.
             (
                 "r3k2r/8/8/8/8/8/4R3/R3K2R b Kq - 7 300",
                 ["h1", "", "", "a8"],
                 None,
             ),
-            // The inner rook of two.
+            // The inner rook of two castles.
             (
                 "4k3/8/8/8/8/8/8/RR2K1R1 w BG - 3 9",
                 ["g1", "b1", "", ""],
@@ -114,7 +114,7 @@ mod tests {
                 ["", "", "", ""],
                 Some("e3"),
             ),
-            // Nobody may take there.
+            // No pawn can capture en passant.
             ("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 40", ["", "", "", ""], None),
         ] {
             let board = parse_fen(fen).unwrap();

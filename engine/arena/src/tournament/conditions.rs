@@ -1,4 +1,4 @@
-//! What `match`, `ladder` and `tune` have in common on the command line.
+//! Command-line arguments that `match`, `ladder` and `tune` share.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::games::adjudication::{Draw, Resign};
 use crate::games::game::Rules;
 use crate::games::openings::Book;
-use crate::players::pace::{PATIENCE, Pace};
+use crate::players::pace::{HANG_TIMEOUT, Pace};
 use crate::players::player;
 use crate::players::spec::{EngineSpec, Net, Program};
 use crate::selfplay::settings::{COMMIT, program_identity};
@@ -25,84 +25,89 @@ use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
 use uci_client::{Engine, Identity};
 
-/// More games than anybody waits for.
-const MOST_GAMES: u64 = 1_000_000_000;
-/// Moves of each side after which a game is drawn, where nothing else is said.
+/// Upper limit of --games.
+const MAX_GAMES: u64 = 1_000_000_000;
+/// Default of --max-moves.
 const MAX_MOVES: u16 = 200;
 
-/// How games are played.
+/// Conditions of the games.
 #[derive(Args)]
 pub struct Conditions {
-    /// Openings: one EPD or FEN a line, or games (PGN), of which the last positions count
+    /// Opening book: one EPD or FEN per line, or PGN games, for their last positions
     #[arg(long, value_name = "FILE")]
     book: PathBuf,
-    /// Chooses and orders the openings
+    /// Seed that shuffles the openings
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Plies a move
+    /// Depth limit per move, in plies
     #[arg(long, group = "pace", value_parser = |text: &str| pace("depth", text))]
     depth: Option<Pace>,
-    /// Nodes a move
+    /// Node limit per move
     #[arg(long, group = "pace", value_parser = |text: &str| pace("nodes", text))]
     nodes: Option<Pace>,
-    /// Milliseconds a move
+    /// Time per move, in milliseconds
     #[arg(long, value_name = "MS", group = "pace", value_parser = |text: &str| pace("movetime", text))]
     movetime: Option<Pace>,
-    /// Seconds a game and seconds a move, such as 10+0.1
+    /// Time control: seconds per game + seconds per move, such as 10+0.1
     #[arg(long, value_name = "S+INC", group = "pace", value_parser = Pace::clock)]
     tc: Option<Pace>,
-    /// How late a move may come, in milliseconds, before it loses on time
+    /// Time margin: lateness that is forgiven, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 20,
           value_parser = clap::value_parser!(u64).range(..=3_600_000))]
     margin_ms: u64,
-    /// An engine loses that calls its own position this bad for so many moves in a row, such as moves=4,score=600; by default never
+    /// Resign adjudication: an engine loses after N moves in a row with its own score at -CP or
+    /// less, such as moves=4,score=600 [default: never]
     #[arg(long, value_name = "moves=N,score=CP")]
     resign: Option<Resign>,
-    /// A draw where both engines see at most this much for so many moves without capture or pawn move, from a move number on, such as moves=8,score=10,from=40; by default never
+    /// Draw adjudication: both engines score within CP of zero for N moves each in a row, without
+    /// capture or pawn move, from a move number on, such as moves=8,score=10,from=40 [default:
+    /// never]
     #[arg(long, value_name = "moves=N,score=CP,from=N")]
     draw: Option<Draw>,
-    /// Folders of Syzygy tables, which end games once they know the result
+    /// Folders of Syzygy tables that adjudicate games
     #[arg(long, value_name = "PATHS")]
     syzygy: Option<OsString>,
     /// Moves of each side after which a game is drawn
     #[arg(long, value_name = "N", default_value_t = MAX_MOVES,
           value_parser = clap::value_parser!(u16).range(1..))]
     max_moves: u16,
-    /// Games at a time
+    /// Games played at the same time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
 }
 
-/// Where games are kept.
+/// Arguments for the output of games.
 #[derive(Args)]
 pub struct KeptGames {
-    /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; a FILE that exists is replaced only with --force
+    /// Write the games to FILE, and their record for --resume to FILE.jsonl; an existing FILE is
+    /// replaced only with --force
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
-    /// Go on with the games of --pgn, where the same command was interrupted; begin where there are none
+    /// Continue the interrupted match of --pgn, or start a new one
     #[arg(long, requires = "pgn")]
     resume: bool,
-    /// Write behind the games that --pgn has already, whatever they are; what is interrupted then cannot go on
+    /// Append to the games of --pgn; the match cannot be resumed
     #[arg(long, requires = "pgn", conflicts_with = "resume")]
     append: bool,
-    /// Replace the games of --pgn, once the engines have started
+    /// Replace the games of --pgn once the engines have started
     #[arg(long, requires = "pgn", conflicts_with_all = ["resume", "append"])]
     pub force: bool,
 }
 
-/// What is said of all engines at once.
+/// Arguments common to all engines.
 #[derive(Args)]
 pub struct Each {
-    /// Of every engine that does not say otherwise: option.NAME=VALUE for programs, hash= and threads= for nets, and a limit
+    /// Defaults of every engine: option.NAME=VALUE for programs, hash= and threads= for nets, and a
+    /// limit
     #[arg(long, value_name = "SPEC")]
     each: Option<String>,
 }
 
 impl Each {
-    /// The engines with that.
+    /// Returns the engines with these defaults.
     ///
     /// # Errors
-    /// Wrong usage, where it is nothing that all may have.
+    /// Wrong usage, if a word of `--each` is invalid.
     pub fn complete(&self, engines: &[EngineSpec]) -> Result<Vec<EngineSpec>> {
         let Some(each) = &self.each else {
             return Ok(engines.to_vec());
@@ -118,10 +123,10 @@ fn pace(name: &str, value: &str) -> Result<Pace, String> {
 }
 
 impl Conditions {
-    /// What each engine is given for a move: its own pace, else the common one.
+    /// Returns the limit of each engine: its own, else the common one.
     ///
     /// # Errors
-    /// Wrong usage, where an engine has neither.
+    /// Wrong usage, if an engine has neither.
     pub fn paces(&self, specs: &[EngineSpec]) -> Result<Vec<Pace>> {
         let common = self.depth.or(self.nodes).or(self.movetime).or(self.tc);
         let pace = |spec: &EngineSpec| {
@@ -136,10 +141,10 @@ impl Conditions {
         specs.iter().map(pace).collect()
     }
 
-    /// Rules of all games.
+    /// Returns the rules of all games.
     ///
     /// # Errors
-    /// Where there are no tables in a folder.
+    /// If a folder of `--syzygy` has no tables.
     pub fn rules(&self) -> Result<Rules> {
         let tables = open_tables(self.syzygy.as_deref())?;
         Ok(Rules {
@@ -151,8 +156,7 @@ impl Conditions {
         })
     }
 
-    /// A tournament of these engines under these conditions, but for the pairs that
-    /// were played before.
+    /// Returns a tournament under these conditions, without the pairs already `played`.
     pub fn tournament<'a>(
         &self,
         specs: &'a [EngineSpec],
@@ -171,12 +175,11 @@ impl Conditions {
         }
     }
 
-    /// The openings in the order that the seed gives them. A book with fewer
-    /// than `openings` of them is remarked on (all there can be, for `None`):
-    /// engines that play the same again add nothing to a result.
+    /// Loads the shuffled book. Warns if it has fewer than `openings` openings (`None`: no limit),
+    /// since repeated games between the same engines add nothing to a result.
     ///
     /// # Errors
-    /// Where the file cannot be read, or something in it is no position.
+    /// If the file cannot be read or an opening is invalid.
     pub fn openings(&self, openings: Option<u64>) -> Result<Book> {
         let book = Book::load(&self.book, self.seed)?;
         let (name, count) = (&self.book, book.len());
@@ -188,19 +191,19 @@ impl Conditions {
         }
         if openings.is_none_or(|openings| openings > count as u64) {
             tell(format!(
-                "{name:?} has {count} openings: two engines go through them again after {} games",
+                "{name:?} has {count} openings: they repeat after {} games between two engines",
                 2 * count
             ));
         }
         Ok(book)
     }
 
-    /// What decides which games are played: what the command gives, and all these
-    /// conditions. Each engine is started once, and each net loaded.
+    /// Returns all settings that decide which games are played: the given ones of the command, and
+    /// these conditions. Starts each program once and loads each net, to identify them.
     ///
     /// # Errors
-    /// Where an engine cannot be started, or a net or a program's file cannot be read;
-    /// `StartError::Cancelled` where `stop` was set meanwhile.
+    /// If an engine cannot be started, or a net or a program's file cannot be read;
+    /// `StartError::Cancelled` if `stop` was set meanwhile.
     pub fn settings(
         &self,
         mut settings: Settings,
@@ -245,11 +248,11 @@ impl Conditions {
 }
 
 impl KeptGames {
-    /// The file for the games, where they are to be written, and what was played
-    /// before. Only then are `settings` asked for.
+    /// Opens the games file, if there is to be one, and returns it with the pairs played before.
+    /// Calls `settings` only for a file with a record.
     ///
     /// # Errors
-    /// Where it cannot be used, or `settings` fails.
+    /// If the file cannot be used, or `settings` fails.
     pub fn open(
         &self,
         settings: impl FnOnce() -> Result<Settings>,
@@ -258,7 +261,7 @@ impl KeptGames {
             return Ok((None, Vec::new()));
         };
         if self.append {
-            return Ok((Some(GamesFile::behind(path)?), Vec::new()));
+            return Ok((Some(GamesFile::append_to(path)?), Vec::new()));
         }
         let existing = Existing::of(self.resume, self.force);
         let (file, played) = GamesFile::open(path, settings()?, existing)?;
@@ -272,17 +275,17 @@ impl KeptGames {
     }
 }
 
-/// The Syzygy tables of the folders that `--syzygy` names.
+/// Opens the Syzygy tables of the folders of `--syzygy`.
 ///
 /// # Errors
-/// Where there are none in one of them.
+/// If one of the folders has none.
 pub fn open_tables(paths: Option<&OsStr>) -> Result<Option<Syzygy>> {
     let open = |paths| Syzygy::open(env::split_paths(paths));
     paths.map(open).transpose().context("--syzygy")
 }
 
-/// Identity of an engine beside its specification: digests of its net or of its program's
-/// files, and the name that the program gives, each with a label.
+/// Returns the labelled identity of an engine beside its specification: digests of its net or of
+/// its program's files, and the program's name.
 fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)>> {
     let of = |digest: String| format!("of SHA-256 {digest}");
     Ok(match program {
@@ -301,30 +304,30 @@ fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)
     })
 }
 
-/// The SHA-256 of a net's file, in hexadecimal digits; `None` for material.
+/// Returns the SHA-256 of a net's file in hexadecimal; `None` for material.
 ///
 /// # Errors
-/// Where the net cannot be loaded.
+/// If the net cannot be loaded.
 pub fn net_sha256(net: &Net) -> Result<Option<String>> {
     let (_, bytes) = player::load(net)?;
     let digest = || format!("{:x}", Sha256::digest(&bytes));
     Ok((!bytes.is_empty()).then(digest))
 }
 
-/// What all commands say of games in their help.
-pub fn manners() -> String {
+/// Returns the help text about engines that hang.
+pub fn hang_help() -> String {
     format!(
-        "Where no clock runs, an engine that does not answer within {} s has hung, and loses.",
-        PATIENCE.as_secs()
+        "Without a clock, an engine that does not answer within {} s has hung, and loses.",
+        HANG_TIMEOUT.as_secs()
     )
 }
 
-/// An even number of games: each opening is played twice.
+/// Parses an even number of games: each opening is played twice.
 pub fn even(text: &str) -> Result<u64, String> {
     match text.parse() {
-        Ok(games) if (2..=MOST_GAMES).contains(&games) && games % 2 == 0 => Ok(games),
+        Ok(games) if (2..=MAX_GAMES).contains(&games) && games % 2 == 0 => Ok(games),
         _ => Err(format!(
-            "each opening is played twice: give an even number from 2 to {MOST_GAMES}"
+            "each opening is played twice: give an even number from 2 to {MAX_GAMES}"
         )),
     }
 }

@@ -1,10 +1,9 @@
-//! The games of a match on disk, and how a match that was cut off goes on.
+//! The games file of a match, and how an interrupted match resumes.
 //!
-//! Beside FILE.pgn lies its record, FILE.pgn.jsonl. Its first line says what
-//! was asked for; each further line counts a pair of games and says up to where
-//! the games are then whole. Games are written and synced before the record
-//! counts them, and the record before the match does. What a kill or a power
-//! cut leaves behind the last counted pair is cut off when the match goes on.
+//! Beside FILE.pgn lies its record, FILE.pgn.jsonl. Its first line holds the settings of the match;
+//! each further line counts a pair of games, with the size and digest of all games so far. Games
+//! are written and synced before the record counts them, and the record before the match does.
+//! Resuming truncates what a kill or a power cut left behind the last counted pair.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,69 +21,53 @@ use crate::games::pgn::first_tag;
 use crate::tournament::match_score::MatchScore;
 use host::{Action, FileError};
 
-/// The version of the record.
+/// Format version of the record.
 const FORMAT: u32 = 1;
 
-/// What decides which games are played, by the name of its argument.
+/// Settings that decide which games are played, by argument name.
 pub type Settings = BTreeMap<String, String>;
 
-/// Why games are not written where they should be.
+/// Reasons to refuse a games file.
 #[derive(Debug, Error)]
 pub enum GamesError {
-    /// There are games.
+    /// The file has games.
     #[error(
-        "{path:?} exists already; go on with its match by --resume, replace it by --force, or give another --pgn"
+        "{path:?} exists already; continue its match with --resume, replace it with --force, or give another --pgn"
     )]
-    Exists {
-        /// The games.
-        path: PathBuf,
-    },
-    /// There are games, and nothing tells where they come from.
+    Exists { path: PathBuf },
+    /// The file has games but no record.
     #[error(
-        "{path:?} has no record beside it ({record:?}), so its match cannot go on; give another --pgn"
+        "{path:?} has no record beside it ({record:?}), so its match cannot be resumed; give another --pgn"
     )]
     NoRecord {
-        /// The games.
         path: PathBuf,
-        /// Where its record would be.
+        /// Path of the missing record.
         record: PathBuf,
     },
-    /// There is a match that can go on.
+    /// The file belongs to a match that can be resumed.
     #[error(
-        "{path:?} holds the games of a match that --resume goes on with; give another --pgn to --append to"
+        "{path:?} belongs to a match that --resume continues; give another --pgn to --append to"
     )]
-    HasRecord {
-        /// The games.
-        path: PathBuf,
-    },
-    /// The match was another one.
+    HasRecord { path: PathBuf },
+    /// The match has other settings.
     #[error(
         "{path:?} was begun with other settings: {difference}; give the same ones, or another --pgn"
     )]
     OtherSettings {
-        /// The games.
         path: PathBuf,
-        /// The first setting that differs, and how.
+        /// First setting that differs, with both values.
         difference: String,
     },
-    /// Games or record are not what this program wrote.
+    /// Games or record were changed.
     #[error("{path:?} is not as its match left it: {what}; remove it, or give another --pgn")]
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        what: &'static str,
-    },
-    /// Another process writes to it.
+    Changed { path: PathBuf, what: &'static str },
+    /// Another process writes the file.
     #[error("{path:?} is in use by another match")]
-    InUse {
-        /// The games.
-        path: PathBuf,
-    },
-    /// A pipe or a device forgets what was written.
-    #[error("{path:?} is no file that a match could go on with")]
+    InUse { path: PathBuf },
+    /// A pipe or a device, which cannot be resumed.
+    #[error("{path:?} is a pipe or a device, which --resume cannot continue")]
     NoFile {
-        /// The games as they were named.
+        /// Path as the user named it.
         path: PathBuf,
     },
 }
@@ -101,7 +84,7 @@ pub enum Existing {
 }
 
 impl Existing {
-    /// The treatment that `--resume` or `--force` asks for; at most one of them is given.
+    /// Returns the treatment for `--resume` or `--force`; at most one of them is given.
     pub fn of(resume: bool, force: bool) -> Existing {
         match (resume, force) {
             (_, true) => Existing::Replace,
@@ -111,60 +94,59 @@ impl Existing {
     }
 }
 
-/// What the record begins with.
+/// Beginning of the record's first line.
 const FIRST_FIELD: &str = "{\"format\":";
 
-/// The record's first line.
+/// First line of the record.
 #[derive(Serialize, Deserialize)]
 struct Head {
     format: u32,
     settings: Settings,
 }
 
-/// A pair of games that counts.
+/// A counted pair of games: one line of the record.
 #[derive(Serialize, Deserialize)]
 pub struct PlayedPair {
-    /// Its place in the schedule.
+    /// Index in the schedule.
     pub number: usize,
-    /// What it counts, from the view of the first engine of the pair.
+    /// Score of the pair, from the view of its first engine.
     pub tally: MatchScore,
     /// Bytes of all games so far.
     bytes: u64,
-    /// SHA-256 of these, in hexadecimal digits.
+    /// SHA-256 of these bytes, in hexadecimal.
     sha256: String,
 }
 
-/// The games of a match, which are being written.
+/// The games of a match in progress.
 pub struct GamesFile {
     path: PathBuf,
     games: File,
-    /// `None` beside a pipe or a device.
+    /// `None` beside a pipe or a device, and for appended games.
     record: Option<Record>,
 }
 
 struct Record {
     path: PathBuf,
     file: File,
-    /// Bytes of the games that are counted, and what is digested of them.
+    /// Bytes of the counted games, and their running digest.
     bytes: u64,
     digest: Sha256,
-    /// Whether the games' file was made for this match.
+    /// Whether this match created the games file.
     made_games: bool,
 }
 
 impl GamesFile {
-    /// Opens a file for the games of a match, and gives what was played of it.
-    /// A file that holds anything is treated as `existing` says.
+    /// Opens the games file of a match and returns it with the pairs played before. A file with
+    /// games is treated as `existing` says.
     ///
     /// # Errors
-    /// [`GamesError`] where something else is there, [`FileError`] where it
-    /// cannot be read or written.
+    /// [`GamesError`] if the file is refused, [`FileError`] if it cannot be read or written.
     pub fn open(
         path: &Path,
         settings: Settings,
         existing: Existing,
     ) -> Result<(GamesFile, Vec<PlayedPair>)> {
-        // A link that leads nowhere yet is there, too.
+        // A dangling link counts as an existing file.
         let made_games = fs::symlink_metadata(path).is_err();
         let there = fs::metadata(path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
@@ -188,11 +170,11 @@ impl GamesFile {
             Err(fs::TryLockError::WouldBlock) => {
                 bail!(GamesError::InUse { path: path.into() });
             }
-            // Not every file system knows locks.
+            // Some file systems have no locks.
             Err(fs::TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
             Err(fs::TryLockError::Error(error)) => bail!(writes()(error)),
         }
-        // Now nobody else writes.
+        // The lock is held: no other match writes from here on.
         if existing == Existing::Replace {
             let games = options.open(path).and_then(|games| games.set_len(0));
             games.map_err(FileError::to(Action::Write, path))?;
@@ -209,7 +191,7 @@ impl GamesFile {
         let (pairs, whole) = match read_record(&record_path, &bytes)? {
             None if size > 0 => bail!(no_record(path, record_path)),
             None => (Vec::new(), 0),
-            // Killed before there was a game.
+            // Killed before its first game.
             Some(read) if size == 0 && read.pairs.is_empty() => (Vec::new(), 0),
             Some(_) if size == 0 => bail!(GamesError::Changed {
                 path: record_path,
@@ -245,13 +227,12 @@ impl GamesFile {
         Ok((opened, pairs))
     }
 
-    /// Opens a file for games that are written behind those that are there. They have no
-    /// record, so that their match cannot go on.
+    /// Opens a file to append games to. They get no record, so their match cannot be resumed.
     ///
     /// # Errors
-    /// [`GamesError::HasRecord`] where a match writes to it that can go on: it would take
-    /// the games for torn. [`FileError`] where it cannot be read or written.
-    pub fn behind(path: &Path) -> Result<GamesFile> {
+    /// [`GamesError::HasRecord`] if a resumable match writes to the file: it would take the games
+    /// for torn. [`FileError`] if the file cannot be read or written.
+    pub fn append_to(path: &Path) -> Result<GamesFile> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return GamesFile::stream(path, Existing::Refuse);
         }
@@ -262,8 +243,8 @@ impl GamesFile {
         let mut options = File::options();
         let games = options.read(true).append(true).create(true).open(path);
         let mut games = games.map_err(FileError::to(Action::Write, path))?;
-        let gap = gap(&mut games).map_err(FileError::to(Action::Read, path))?;
-        let written = games.write_all(gap.as_bytes());
+        let missing = missing_newlines(&mut games).map_err(FileError::to(Action::Read, path))?;
+        let written = games.write_all(missing.as_bytes());
         written.map_err(FileError::to(Action::Write, path))?;
         Ok(GamesFile {
             path: path.into(),
@@ -272,7 +253,7 @@ impl GamesFile {
         })
     }
 
-    /// A pipe or a device: games are written to it and forgotten.
+    /// Opens a pipe or a device, which keeps no record.
     fn stream(path: &Path, existing: Existing) -> Result<GamesFile> {
         let games = File::options().write(true).open(path);
         let games = games.map_err(FileError::to(Action::Write, path))?;
@@ -286,7 +267,7 @@ impl GamesFile {
         })
     }
 
-    /// Brings the record to its last whole line, or begins it, and syncs all.
+    /// Truncates the record to its whole lines, or writes its first line; syncs games and record.
     fn begin(&mut self, head: &Head, whole: u64) -> Result<(), FileError> {
         self.games
             .sync_all()
@@ -305,11 +286,10 @@ impl GamesFile {
             .map_err(FileError::to(Action::Write, &record.path))
     }
 
-    /// Appends the games of a pair. They are on disk and counted when this
-    /// returns.
+    /// Appends the games of a pair. They are synced and counted when this returns.
     ///
     /// # Errors
-    /// What the system said.
+    /// If a file cannot be written.
     pub fn append(
         &mut self,
         number: usize,
@@ -337,19 +317,19 @@ impl GamesFile {
         write_line(&mut record.file, &pair).map_err(FileError::to(Action::Write, &record.path))
     }
 
-    /// Whether the match can go on from here.
-    pub fn can_go_on(&self) -> bool {
+    /// Returns whether the match can be resumed from this file.
+    pub fn is_resumable(&self) -> bool {
         self.record.is_some()
     }
 }
 
-/// Nothing was played: nothing stays.
+/// Removes the files of a match without games.
 impl Drop for GamesFile {
     fn drop(&mut self) {
         let Some(record) = self.record.as_ref().filter(|record| record.bytes == 0) else {
             return;
         };
-        // Best effort: an empty file is in nobody's way. A first pair may be torn.
+        // Best effort: an empty file does no harm. A first pair may be torn.
         let _ = self.games.set_len(0);
         let _ = fs::remove_file(&record.path);
         if record.made_games {
@@ -358,15 +338,15 @@ impl Drop for GamesFile {
     }
 }
 
-/// Where the record of these games lies.
+/// Returns the path of a games file's record.
 fn record_of(path: &Path) -> PathBuf {
     let mut record = OsString::from(path);
     record.push(".jsonl");
     record.into()
 }
 
-/// What is missing behind the last game of a file so that another can follow: an empty line.
-fn gap(games: &mut File) -> io::Result<&'static str> {
+/// Returns the newlines that the file lacks for an empty line behind its last game.
+fn missing_newlines(games: &mut File) -> io::Result<&'static str> {
     let size = games.seek(SeekFrom::End(0))?;
     games.seek(SeekFrom::Start(size.saturating_sub(2)))?;
     let mut end = Vec::new();
@@ -385,23 +365,22 @@ fn no_record(path: &Path, record: PathBuf) -> GamesError {
     }
 }
 
-/// Appends a line, and waits until it is on disk.
+/// Appends a line of JSON and syncs it.
 fn write_line(file: &mut File, line: &impl Serialize) -> io::Result<()> {
     let line = serde_json::to_string(line)? + "\n";
     file.write_all(line.as_bytes())?;
     file.sync_data()
 }
 
-/// What a record says.
+/// A parsed record.
 struct ReadRecord {
     head: Head,
     pairs: Vec<PlayedPair>,
-    /// The length of its whole lines.
+    /// Bytes of its whole lines.
     bytes: u64,
 }
 
-/// Reads a record; `None` without a first line. A line that is torn does not
-/// count.
+/// Parses a record without its torn last line, if any; `None` without a first line.
 fn read_record(path: &Path, bytes: &[u8]) -> Result<Option<ReadRecord>, GamesError> {
     let changed = |what| GamesError::Changed {
         path: path.into(),
@@ -430,7 +409,7 @@ fn read_record(path: &Path, bytes: &[u8]) -> Result<Option<ReadRecord>, GamesErr
     }))
 }
 
-/// The first setting that is not the same.
+/// Describes the first setting that differs, if any.
 pub fn difference(before: &Settings, now: &Settings) -> Option<String> {
     let names = before.keys().chain(now.keys());
     let different = |name: &&String| before.get(*name) != now.get(*name);
@@ -443,8 +422,8 @@ pub fn difference(before: &Settings, now: &Settings) -> Option<String> {
     Some(format!("{name} was {}, now {}", value(before), value(now)))
 }
 
-/// Cuts off what lies behind the last counted pair, and digests what is
-/// before. Only a pair that was being written may lie there.
+/// Truncates the games after the last counted pair and digests the rest. Refuses anything there but
+/// a torn pair.
 fn cut_off(games: &mut File, path: &Path, last: Option<&PlayedPair>, size: u64) -> Result<Sha256> {
     let changed = |what| GamesError::Changed {
         path: path.into(),
@@ -473,14 +452,14 @@ fn cut_off(games: &mut File, path: &Path, last: Option<&PlayedPair>, size: u64) 
     Ok(digest)
 }
 
-/// Whether bytes are the beginning of a pair of games.
+/// Returns whether bytes are the beginning of a pair of games.
 fn is_torn_pair(bytes: &[u8]) -> bool {
     let (text, first) = (String::from_utf8_lossy(bytes), first_tag());
     is_torn(bytes, &first) && text.matches(&first).count() <= 2
 }
 
-/// Whether bytes are the beginning of what begins with `start`. A power cut may
-/// have left zeros where some were to be.
+/// Returns whether bytes are the beginning of a text that starts with `start`. Ignores zeros at the
+/// end, which a power cut may leave.
 fn is_torn(bytes: &[u8], start: &str) -> bool {
     let end = bytes.iter().rposition(|&byte| byte != 0);
     let bytes = &bytes[..end.map_or(0, |end| end + 1)];

@@ -1,4 +1,4 @@
-//! What a match counts, from the first engine's view.
+//! Score of a match, from the first engine's view.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,57 +10,56 @@ use crate::games::ending::Ending;
 use crate::games::game::{Game, Ply};
 use crate::statistics::pentanomial::Pentanomial;
 
-/// Games by result, pairs by points, why games ended, how the engines thought.
+/// Games by result, pairs by points, endings, and the conduct of both engines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MatchScore {
-    /// Games that the first engine won.
+    /// Games won by the first engine.
     pub wins: u64,
     /// Drawn games.
     pub draws: u64,
-    /// Games that the second engine won.
+    /// Games won by the second engine.
     pub losses: u64,
-    /// Pairs of games on one opening.
+    /// Pairs by the first engine's points.
     pub pairs: Pentanomial,
-    /// Why games ended.
+    /// Games by ending.
     pub endings: BTreeMap<Ending, u64>,
-    /// By engine.
+    /// Conduct by engine.
     pub conduct: [Conduct; 2],
 }
 
-/// How an engine lost other than on the board, and what it said of its moves.
+/// Losses of an engine other than on the board, and sums over its moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
     /// Games lost by an illegal move.
     pub illegal_moves: u64,
     /// Games lost on time.
     pub time_losses: u64,
-    /// Games lost because the program ended.
+    /// Games lost by a crash: the process ended.
     pub crashes: u64,
-    /// Games lost because the program did not answer, though no clock ran.
+    /// Games lost by a hang: no answer, without a clock.
     pub hangs: u64,
     moves: u64,
     time: Duration,
-    /// Sum and count, of the moves that came with one.
+    /// Sum and count over the moves with a reported depth.
     depths: (u64, u64),
     nodes: (u64, u64),
 }
 
-/// Averages over an engine's moves; `None` where it said nothing.
+/// Averages over an engine's moves; `None` if it reported none.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Averages {
-    /// Plies.
+    /// Depth in plies.
     pub depth: Option<f64>,
-    /// Nodes a move.
+    /// Nodes per move.
     pub nodes: Option<f64>,
-    /// Nodes a second, by the referee's clock.
+    /// Nodes per second, by the referee's clock.
     pub nps: Option<f64>,
-    /// Milliseconds a move, by the referee's clock.
+    /// Milliseconds per move, by the referee's clock.
     pub move_ms: Option<f64>,
 }
 
 impl MatchScore {
-    /// Counts the two games on one opening; the first engine has White in the
-    /// first of them.
+    /// Returns the score of two games on one opening; the first engine has White in the first.
     pub fn of_pair(games: &[Game; 2]) -> MatchScore {
         let mut tally = MatchScore::default();
         let [first, second] = games;
@@ -70,7 +69,7 @@ impl MatchScore {
         tally
     }
 
-    /// Adds what another one counts.
+    /// Adds another score.
     pub fn add(&mut self, other: &MatchScore) {
         self.wins += other.wins;
         self.draws += other.draws;
@@ -86,20 +85,20 @@ impl MatchScore {
         }
     }
 
-    /// Whether a game was lost other than on the board.
+    /// Returns whether a game was lost other than on the board.
     pub fn is_broken(&self) -> bool {
         let losses = self.conduct.iter().map(Conduct::losses);
         losses.sum::<u64>() > 0
     }
 
-    /// The engine, counted from 0, that crashed or hung in every game.
+    /// Returns the index of the engine that crashed or hung in every game, if any.
     pub fn always_crashed(&self) -> Option<usize> {
         let always = |conduct: &Conduct| conduct.crashes + conduct.hangs == self.games();
         let engine = self.conduct.iter().position(always);
         engine.filter(|_| self.games() > 0)
     }
 
-    /// Counts a game; returns the first engine's half points.
+    /// Counts a game and returns the first engine's half points.
     fn add_game(&mut self, game: &Game, first_plays: Color) -> usize {
         *self.endings.entry(game.ending).or_default() += 1;
         for (engine, color) in [first_plays, !first_plays].into_iter().enumerate() {
@@ -121,7 +120,7 @@ impl MatchScore {
         }
     }
 
-    /// Games so far.
+    /// Returns the number of games.
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
@@ -162,12 +161,12 @@ impl Conduct {
         }
     }
 
-    /// Games lost other than on the board.
+    /// Returns the number of games lost other than on the board.
     fn losses(&self) -> u64 {
         self.illegal_moves + self.time_losses + self.crashes + self.hangs
     }
 
-    /// Averages over the engine's moves.
+    /// Returns averages over the engine's moves.
     pub fn averages(&self) -> Averages {
         let average = |(sum, count): (u64, u64)| (count > 0).then(|| sum as f64 / count as f64);
         let seconds = self.time.as_secs_f64();
@@ -180,7 +179,7 @@ impl Conduct {
     }
 }
 
-/// Adds a sum and a count. What engines say may be anything.
+/// Adds sums and counts. Saturates, since engines may report any number.
 fn sum(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     (one.0.saturating_add(other.0), one.1 + other.1)
 }

@@ -1,12 +1,12 @@
-//! How far a match, a ladder or a suite is.
+//! Progress bar of a match, ladder or suite.
 
 use host::{Form, FormattedDuration};
 
-/// The display of games or problems.
+/// Progress bar over games or problems.
 pub struct Progress(host::Progress);
 
 impl Progress {
-    /// For so many, if their number is known, of which some are done.
+    /// Returns a bar for `total` items (`None` if unknown), with `before` of them done.
     pub fn new(total: Option<u64>, before: u64) -> Progress {
         let template = match total {
             Some(_) => "{bar:24} {pos}/{len}  {msg}  {elapsed}, ETA {eta}",
@@ -15,13 +15,13 @@ impl Progress {
         Progress(host::Progress::new(template, total, before))
     }
 
-    /// The same for a result of several lines, which stand below the bar.
+    /// Returns a bar above a result of several lines.
     pub fn with_table(total: u64, before: u64) -> Progress {
         let template = "{bar:24} {pos}/{len}  {elapsed}, ETA {eta}\n{msg}";
         Progress(host::Progress::new(template, Some(total), before))
     }
 
-    /// So many are done, with such a result.
+    /// Shows the number of items done and the result so far.
     pub fn show(&mut self, done: u64, result: impl Fn(Form) -> String) {
         self.0.show(done, |form| match form {
             Form::Line { left: Some(left) } => {
@@ -31,7 +31,7 @@ impl Progress {
         });
     }
 
-    /// Writes something else to the terminal, above the bar.
+    /// Runs `write`, which may print above the bar.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)
     }

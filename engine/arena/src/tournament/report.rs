@@ -1,4 +1,4 @@
-//! The result of a match for people and for programs.
+//! Report of a match, as text and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use crate::statistics::pentanomial::{EloInterval, Pentanomial};
 use crate::statistics::sprt::SprtState;
 use crate::tournament::match_score::{Averages, Conduct, MatchScore};
 
-/// A match in numbers, from the first engine's view.
+/// Summary of a match, from the first engine's view.
 #[derive(Serialize)]
 pub struct Summary<'a> {
     engines: &'a [String],
@@ -20,23 +20,22 @@ pub struct Summary<'a> {
     losses: u64,
     /// The first engine's share of the points.
     score: f64,
-    /// Logistic; null where one side made every point.
+    /// Logistic Elo; null if one side made every point.
     elo: f64,
-    /// 95 %; null where it has no end.
+    /// 95 % interval of `elo`; infinite ends are null.
     elo_interval: [f64; 2],
-    /// Null where all pairs ended alike.
+    /// Null if all pairs had the same result.
     normalised_elo: Option<f64>,
-    /// How likely the first engine is the stronger one.
+    /// Likelihood of superiority (LOS) of the first engine, 0 to 1.
     los: f64,
     draw_ratio: f64,
     /// Pairs by the first engine's half points, 0 to 4.
     pairs: Pentanomial,
-    /// Pairs won for each pair lost.
+    /// Pairs won per pair lost.
     pairs_ratio: Option<f64>,
     sprt: Option<SprtState>,
     endings: &'a BTreeMap<Ending, u64>,
-    /// By engine, as all that follows: games lost by an illegal move, on
-    /// time, by the end of the program, by its silence.
+    /// Losses by engine: illegal moves, on time, by crashes, by hangs.
     illegal_moves: [u64; 2],
     time_losses: [u64; 2],
     crashes: [u64; 2],
@@ -73,7 +72,7 @@ impl<'a> Summary<'a> {
         }
     }
 
-    /// The summary as text.
+    /// Returns the summary as text.
     pub fn table(&self, tally: &MatchScore) -> String {
         let [first, second] = self.engines else {
             return String::new();
@@ -133,7 +132,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Wins, draws and losses on one line.
+/// Returns wins, draws, losses and score on one line.
 pub fn line(tally: &MatchScore) -> String {
     if tally.games() == 0 {
         return "no game was played to its end".to_string();
@@ -152,7 +151,7 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_string(), |value| format!("{value:.decimals$}"))
 }
 
-/// The likeliest difference, and from where to where it may be.
+/// Formats a difference in Elo with its 95 % interval.
 pub fn show(elo: EloInterval) -> String {
     let EloInterval { value, low, high } = elo;
     format!("{value:+.1}, from {low:+.1} to {high:+.1} (95 %)")
@@ -163,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_is_shown_as_it_is() {
+    fn formats_an_interval() {
         let show = |pairs| show(Pentanomial(pairs).elo());
         let even = show([0, 0, 1, 0, 0]);
         assert_eq!(even, "+0.0, from -375.7 to +375.7 (95 %)");
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_without_end_is_null() {
+    fn an_infinite_end_is_null() {
         let mut tally = MatchScore::default();
         tally.pairs.0[4] = 1;
         let names = ["a".to_string(), "b".to_string()];

@@ -1,4 +1,4 @@
-//! Games of a schedule, several at a time.
+//! Scheduler: plays the pairings of a tournament, several games at the same time.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -22,51 +22,50 @@ use crate::players::spec::EngineSpec;
 /// Crashes or hangs of one engine in a row that end the tournament.
 const MAX_CRASHES: u64 = 6;
 
-/// An engine crashed or hung in game after game.
+/// An engine crashed or hung in too many games in a row.
 #[derive(Debug, Error)]
 #[error("engine {engine:?} crashed or hung in {games} games in a row; run it by itself to see why")]
 pub struct BrokenEngine {
-    /// The engine as the user named it.
+    /// Specification of the engine.
     pub engine: String,
-    /// The games that it lost so.
+    /// Number of these games.
     pub games: u64,
 }
 
 /// A tournament that is set up.
 pub struct Tournament<'a> {
-    /// The engines.
     pub specs: &'a [EngineSpec],
-    /// What each is given for a move.
+    /// Limits by engine.
     pub paces: &'a [Pace],
-    /// What all games are played under.
+    /// Rules of all games.
     pub rules: Rules,
-    /// The numbers of the pairs that are played already.
+    /// Indices of the pairs already played.
     pub done: HashSet<usize>,
-    /// Games at a time.
+    /// Games played at the same time.
     pub concurrency: usize,
-    /// Ends the tournament when set; games that are under way do not count.
+    /// Ends the tournament when set; unfinished games do not count.
     pub stop: &'a AtomicBool,
 }
 
-/// A pair of games that were played.
+/// A finished pair of games.
 type Played<'s> = (Pairing<'s>, [Game; 2]);
 
-/// How a tournament came to its end.
+/// Outcome of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// All that was scheduled is played.
+    /// All scheduled games were played.
     Complete,
-    /// Those who count have enough.
+    /// `record` ended the tournament.
     Enough,
-    /// It was stopped before.
+    /// `stop` was set before the end.
     Stopped,
 }
 
 impl End {
-    /// The end of a tournament that may have been stopped while an engine started.
+    /// Returns [`End::Stopped`] for an engine start that `stop` cancelled.
     ///
     /// # Errors
-    /// All others.
+    /// All other errors of `played`.
     pub fn of(played: Result<End>) -> Result<End> {
         match played {
             Err(error) if is_cancelled(&error) => Ok(End::Stopped),
@@ -75,18 +74,18 @@ impl End {
     }
 }
 
-/// Whether an engine was not waited for, because the tournament was stopped.
+/// Returns whether an engine's start was cancelled because the tournament was stopped.
 fn is_cancelled(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StartError::Cancelled))
 }
 
 impl Tournament<'_> {
-    /// Plays what is scheduled until nothing is left or `record`, which gets
-    /// each pair of games as it ends, has enough.
+    /// Plays the pairings of `schedule`, by index, until it gives `None` or `record` breaks.
+    /// `record` gets each pair of games as it ends.
     ///
     /// # Errors
-    /// Where an engine cannot be started, or `record` fails; [`BrokenEngine`] where one
-    /// has crashed in [`MAX_CRASHES`] games in a row.
+    /// If an engine cannot be started, or `record` fails; [`BrokenEngine`] if one has crashed in
+    /// [`MAX_CRASHES`] games in a row.
     pub fn play<'s>(
         &self,
         schedule: impl Fn(usize) -> Option<Pairing<'s>> + Sync,
@@ -100,7 +99,7 @@ impl Tournament<'_> {
                 let worker = thread::Builder::new().spawn_scoped(scope, move || {
                     let work = || self.work(next, schedule, &sender);
                     if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                        // The others would play on to the end before it is noticed.
+                        // Sent at once: otherwise the other workers play to the end first.
                         let _ = sender.send(Err(anyhow!("a game could not be played: a defect")));
                     }
                 });
@@ -119,7 +118,7 @@ impl Tournament<'_> {
                         count_crashes(&mut crashes, &pairing, &games);
                         self.check_crashes(&crashes).map(|()| flow)
                     }),
-                    // What others have finished meanwhile counts.
+                    // Pairs that other workers finished meanwhile count.
                     Ok(None) => {
                         end = End::Stopped;
                         continue;
@@ -135,7 +134,7 @@ impl Tournament<'_> {
         })
     }
 
-    /// Fails where an engine has crashed in too many games in a row.
+    /// Fails if an engine has crashed in too many games in a row.
     fn check_crashes(&self, crashes: &[u64]) -> Result<()> {
         let broken = crashes.iter().position(|&games| games >= MAX_CRASHES);
         broken.map_or(Ok(()), |engine| {
@@ -147,7 +146,7 @@ impl Tournament<'_> {
         })
     }
 
-    /// Plays pairs until none is left; sends `None` if it was stopped before.
+    /// Plays pairs until none is left; sends `None` if stopped before.
     fn work<'s>(
         &self,
         next: &AtomicUsize,
@@ -165,7 +164,7 @@ impl Tournament<'_> {
             let games = seats.play_pair(&pairing);
             let goes_on = matches!(games, Ok(Some(_)));
             let games = games.map(|games| games.map(|games| (pairing, games)));
-            // Nobody listens any more once the tournament is over.
+            // Sending fails once the tournament is over.
             if sender.send(games).is_err() || !goes_on {
                 return;
             }
@@ -173,8 +172,8 @@ impl Tournament<'_> {
     }
 }
 
-/// Updates each engine's count of crashes in a row by a pair of games. A game that the
-/// opponent broke off does not change an engine's count.
+/// Updates each engine's count of crashes in a row by a pair of games. A game that the opponent
+/// broke off does not change an engine's count.
 fn count_crashes(crashes: &mut [u64], pairing: &Pairing, games: &[Game; 2]) {
     let [first, second] = pairing.engines;
     for (game, players) in games.iter().zip([[first, second], [second, first]]) {
@@ -187,23 +186,21 @@ fn count_crashes(crashes: &mut [u64], pairing: &Pairing, games: &[Game; 2]) {
     }
 }
 
-/// The engines of one worker, started when they first play and again where
-/// they have broken down.
+/// The engines of one worker, started when they first play and again after a crash.
 struct Seats<'a> {
     tournament: &'a Tournament<'a>,
     players: Vec<Option<Player>>,
 }
 
 impl Seats<'_> {
-    /// `None` where the tournament ended meanwhile.
+    /// Plays both games of a pair; `None` if the tournament ended meanwhile.
     fn play_pair(&mut self, pairing: &Pairing) -> Result<Option<[Game; 2]>> {
         let game = self.play(pairing, [0, 1])?;
         let reverse = self.play(pairing, [1, 0])?;
         Ok(game.zip(reverse).map(<[Game; 2]>::from))
     }
 
-    /// Plays a game between the two engines of a pair, given by their places in it,
-    /// White first.
+    /// Plays one game. `places` are indices into the pairing's engines, White first.
     fn play(&mut self, pairing: &Pairing, places: [usize; 2]) -> Result<Option<Game>> {
         let opening = pairing.opening;
         let engines = places.map(|place| pairing.engines[place]);
@@ -246,7 +243,7 @@ impl Seats<'_> {
         Ok(Some(game))
     }
 
-    /// The engine, started if need be; `None` where the tournament ended
+    /// Takes the engine from its seat, starting it if needed; `None` if the tournament ended
     /// meanwhile.
     fn seat(&mut self, engine: usize) -> Result<Option<Player>> {
         if let Some(player) = self.players[engine].take() {
@@ -268,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// A fault in one game, in this test only: there is no known one.
+    /// Injects a panic through the schedule; no real game is known to panic.
     #[test]
     fn a_worker_that_panics_ends_the_tournament() {
         let specs = ["material", "material"].map(|spec| spec.parse().unwrap());
@@ -296,7 +293,7 @@ mod tests {
                 options: [&[]; 2],
             })
         };
-        // Without end, were it not for the fault.
+        // The schedule is endless: only the panic ends the tournament.
         let played = tournament.play(schedule, |_, _| Ok(ControlFlow::Continue(())));
         assert!(played.unwrap_err().to_string().contains("a defect"));
     }

@@ -1,4 +1,4 @@
-//! How a match ends, and with which exit code.
+//! Ends of a match, and their exit codes.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -11,7 +11,7 @@ use test_support::send_signal;
 use super::{ARENA, command, material, play};
 
 #[test]
-fn a_test_stops_the_match_and_its_verdict_is_the_exit_code() {
+fn sprt_stops_the_match_and_sets_the_exit_code() {
     let (deep, shallow) = ("material name=deep depth=3", "material depth=1");
     let cases = [
         (deep, shallow, "400", 0, "accepted_h1"),
@@ -42,7 +42,7 @@ fn a_test_stops_the_match_and_its_verdict_is_the_exit_code() {
     }
 }
 
-/// By Ctrl-C, by a scheduler, by a terminal that was closed.
+/// Interrupts by Ctrl-C, by a scheduler, and by closing the terminal.
 #[test]
 fn an_interrupted_match_prints_what_was_played() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
@@ -88,7 +88,7 @@ fn interrupt(signal: &str, code: i32) {
     assert_eq!(outcome["crashes"], serde_json::json!([0, 0]));
 }
 
-/// Nobody reads what is printed, as behind `| head`.
+/// The reader is gone, as behind `| head`.
 #[test]
 fn a_closed_pipe_is_no_panic() {
     for games in ["2", "20"] {
@@ -113,7 +113,7 @@ fn a_closed_pipe_is_no_panic() {
     assert_eq!(running.wait().unwrap().code(), Some(1));
 }
 
-/// A command line that lacks nothing but what a case adds.
+/// Runs a complete command line with the arguments of a case added.
 fn with(rest: &[&str]) -> Output {
     let mut arguments = vec!["--engine", "material", "--engine", "material"];
     if !rest.contains(&"--games") {
@@ -126,8 +126,8 @@ fn with(rest: &[&str]) -> Output {
     play(&[&arguments, rest].concat())
 }
 
-/// Each case has its code, a reason, and no panic; all but wrong usage, which
-/// clap explains, in one line.
+/// Checks the exit code and the reason: no panic, and one line except for wrong usage, which clap
+/// explains.
 fn fails(output: &Output, code: i32, reason: &str) {
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{message}");
@@ -137,7 +137,7 @@ fn fails(output: &Output, code: i32, reason: &str) {
 }
 
 #[test]
-fn what_no_match_can_be_played_with_is_wrong_usage() {
+fn rejects_unplayable_options() {
     let cases: [(&[&str], &str); 30] = [
         (&["--tc", "0"], "thousandth of a second"),
         (&["--tc", "0+0"], "thousandth of a second"),
@@ -178,11 +178,11 @@ fn what_no_match_can_be_played_with_is_wrong_usage() {
     }
     let engines: [(&str, &str); 16] = [
         ("", "give a program"),
-        ("net=", "net= says nothing"),
-        ("cmd=", "cmd= says nothing"),
+        ("net=", "net= has no value"),
+        ("cmd=", "cmd= has no value"),
         ("cmd=' '", "cmd= names no program"),
         ("name=x", "give a program"),
-        ("material name=", "name= says nothing"),
+        ("material name=", "name= has no value"),
         ("material depth=0", "above 0"),
         ("material tc=0+0", "thousandth of a second"),
         ("material depth=1 nodes=2", "one limit"),
@@ -221,7 +221,7 @@ fn what_no_match_can_be_played_with_is_wrong_usage() {
 }
 
 #[test]
-fn what_cannot_be_played_is_one_line_and_an_exit_code() {
+fn rejects_unusable_engines_and_files() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -275,8 +275,8 @@ fn what_cannot_be_played_is_one_line_and_an_exit_code() {
     );
 }
 
-/// As they come: Latin-1 in names, a name that does not end in .pgn, a mark of
-/// UTF-8 at the beginning; and a position in which nobody can move.
+/// Books as found: Latin-1 in names, a name without .pgn, a byte order mark; and a position that is
+/// checkmate.
 #[test]
 fn books_of_all_kinds_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -303,9 +303,9 @@ fn books_of_all_kinds_are_read() {
     }
 }
 
-/// A program that says nothing is not waited for in silence.
+/// A silent program is reported while the match waits for it.
 #[test]
-fn what_is_waited_for_is_told() {
+fn reports_the_program_it_waits_for() {
     let output = play(&[
         "--engine", "cmd=cat", "--engine", "material", "--games", "2", "--depth", "1",
     ]);
@@ -324,7 +324,7 @@ fn what_is_waited_for_is_told() {
 }
 
 #[test]
-fn options_that_do_not_take_are_told() {
+fn reports_refused_options() {
     let with = |option: &str| {
         let engine = format!("cmd={} option.{option}", super::engine());
         let output = play(&[

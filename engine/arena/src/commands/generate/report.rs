@@ -1,4 +1,4 @@
-//! The statistics of an output, for people and for programs.
+//! Statistics of a self-play output, as text and JSON.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,13 +12,13 @@ use crate::selfplay::generator::{Record, Work};
 use crate::selfplay::settings::Settings;
 use crate::selfplay::tally::BAR_PLIES;
 
-/// What is in an output, and what a run added.
+/// Statistics of an output, and of the run that extended it.
 #[derive(Serialize)]
 pub struct Report<'a> {
     out: &'a Path,
-    /// Bytes of the output.
+    /// Size of the output in bytes.
     bytes: u64,
-    /// Whether it has all that was asked for.
+    /// Whether the output is complete.
     finished: bool,
     settings: &'a Settings,
     games: u64,
@@ -29,14 +29,14 @@ pub struct Report<'a> {
     draws: u64,
     black_wins: u64,
     endings: &'a BTreeMap<Ending, u64>,
-    /// Of games, in plies.
+    /// Lengths of games, in plies.
     lengths: Lengths<'a>,
     /// Positions by phase.
     phases: Phases,
     in_check: u64,
     tactical: u64,
     duplicates: Duplicates,
-    /// What this run did; nothing, if all was there.
+    /// Work of this run; `None` if the output was complete before.
     run: Option<Run>,
 }
 
@@ -45,7 +45,7 @@ struct Lengths<'a> {
     mean: f64,
     shortest: u64,
     longest: u64,
-    /// Plies that each number of the histogram stands for.
+    /// Plies per bar of the histogram.
     histogram_step: usize,
     histogram: &'a [u64],
 }
@@ -59,13 +59,13 @@ struct Phases {
 
 #[derive(Serialize)]
 struct Duplicates {
-    /// The share of the positions that were there before, from 0 to 1.
+    /// Share of positions that had occurred before, from 0 to 1.
     share: f64,
-    /// Whether all positions were compared, or a sample.
+    /// Whether all positions were compared, not only a sample.
     exact: bool,
 }
 
-/// One run of the program.
+/// Work of one run of the program.
 #[derive(Serialize)]
 struct Run {
     concurrency: usize,
@@ -73,9 +73,9 @@ struct Run {
     positions: u64,
     seconds: f64,
     positions_per_second: f64,
-    /// Of all threads together, while they search.
+    /// Nodes per second of all threads together, while they search.
     nodes_per_second: f64,
-    /// The positions a second as a share of what the nodes a second would allow.
+    /// Share of the threads' time spent in searches, from 0 to 1.
     efficiency: f64,
 }
 
@@ -101,7 +101,7 @@ fn mean(sum: u64, count: u64) -> f64 {
 }
 
 impl<'a> Report<'a> {
-    /// Sums up an output and what a run with so many games at a time added.
+    /// Returns the statistics of an output; `work` has the concurrency and the work of this run.
     pub fn new(out: &'a Path, record: &'a Record, work: Option<(usize, Work)>) -> Report<'a> {
         let tally = &record.done.counts;
         let count = |phase: Phase| tally.phases[phase as usize];
@@ -140,7 +140,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The statistics as text.
+    /// Returns the statistics as text.
     pub fn text(&self) -> String {
         let mut text = format!(
             "{}: {} games, {} positions by {} ({} nodes, seed {}); {} bytes\n",

@@ -1,4 +1,4 @@
-//! The ratings of a ladder as a picture.
+//! Chart of a ladder's ratings.
 
 use charts::{Colour, Dot, Panel, sheet, thousands};
 use time::OffsetDateTime;
@@ -8,8 +8,8 @@ use crate::statistics::ratings::Rating;
 
 const WIDTH: f64 = 600.0;
 
-/// Draws ratings with their intervals, one a row in the given order;
-/// `conditions` says how they were found.
+/// Draws ratings with their intervals, one per row in the given order. `conditions` ends the
+/// caption.
 pub fn draw(rows: &[(&str, Rating)], conditions: &str) -> String {
     let anchor = rows.iter().find(|row| row.1.elo_interval.is_none());
     let note = format!(
@@ -43,13 +43,13 @@ fn dot(name: &str, rating: &Rating) -> Dot {
     }
 }
 
-/// The time control, the number of games, the program and the date of today.
+/// Returns the time controls, the number of games, the program's version and today's date.
 pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
     let pace = match paces {
-        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => first.words(),
+        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => first.describe(),
         _ => {
             let each = names.iter().zip(paces);
-            let each = each.map(|(name, pace)| format!("{name} {}", pace.words()));
+            let each = each.map(|(name, pace)| format!("{name} {}", pace.describe()));
             each.collect::<Vec<String>>().join(", ")
         }
     };
@@ -101,7 +101,7 @@ mod tests {
             text.contains("0.02 s a move, b 3 plies a move; 2 games"),
             "{text}"
         );
-        // Such as "2026-11-25.".
+        // The date, such as "2026-11-25.".
         let date = text.rsplit(' ').next().unwrap();
         let figures = date.replace(|c: char| c.is_ascii_digit(), "0");
         assert_eq!(figures, "0000-00-00.");

@@ -1,42 +1,42 @@
-//! Problems written as EPD: a position, then operations such as `bm Qg6;`.
+//! EPD problems: a position, then operations such as `bm Qg6;`.
 
 use anyhow::{Context, Result, anyhow, bail};
 use cozy_chess::util::parse_san_move;
 use cozy_chess::{Board, Move};
 use engine::{Position, parse_move};
 
-/// A position and what is asked of it.
+/// A test position and its task.
 pub struct Problem {
-    /// From the `id` operation, else the position itself.
+    /// The `id` operation, else the position.
     pub id: String,
-    /// Where the search begins.
+    /// Position to search.
     pub position: Position,
-    /// What is asked.
+    /// Condition that solves the problem.
     pub task: Task,
 }
 
-/// What solves a problem.
+/// Condition that solves a problem.
 #[derive(Debug, PartialEq)]
 pub enum Task {
-    /// Playing one of `best`, where it names any, and none of `avoid`.
+    /// Playing one of `best`, if there are any, and none of `avoid`.
     Move {
-        /// From `bm`.
+        /// Moves of `bm`.
         best: Vec<Move>,
-        /// From `am`.
+        /// Moves of `am`.
         avoid: Vec<Move>,
-        /// What moves are worth, from STS's own `c8` (points) and `c9` (moves).
+        /// Points of moves, from STS's own `c8` (points) and `c9` (moves).
         points: Vec<(Move, u32)>,
     },
-    /// Announcing the mate in so many moves, from `bm #5` or `bm #-5`: negative
-    /// where the side to move is mated.
+    /// Announcing the mate in this many moves, from `bm #5` or `bm #-5`: negative if the side to
+    /// move is mated.
     Mate(i32),
 }
 
 impl Problem {
-    /// Reads one line.
+    /// Parses one line.
     ///
     /// # Errors
-    /// Where the position, a move or a number cannot be read, or nothing is asked.
+    /// If the position, a move or a number is invalid, or `bm` and `am` are both missing.
     pub fn parse(line: &str) -> Result<Problem> {
         let rest = after_position(line);
         let position = Position::from_fen(&line[..line.len() - rest.len()])?;
@@ -64,7 +64,7 @@ impl Problem {
     }
 }
 
-/// The opcodes and their operands, quotation marks taken off.
+/// Returns the opcodes with their operands, without quotation marks.
 fn operations(text: &str) -> Vec<(&str, &str)> {
     let mut quoted = false;
     let ends = |symbol: char| {
@@ -77,7 +77,7 @@ fn operations(text: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// What follows the four fields of an EPD, or the six of a FEN.
+/// Returns the operations after the four fields of an EPD, or the six of a FEN.
 fn after_position(line: &str) -> &str {
     let counters = line.split_ascii_whitespace().nth(4);
     let is_fen = counters.is_some_and(|field| field.starts_with(|c: char| c.is_ascii_digit()));
@@ -91,7 +91,7 @@ fn after_position(line: &str) -> &str {
 
 fn san_moves(board: &Board, text: &str) -> Result<Vec<Move>> {
     text.split_ascii_whitespace()
-        // Some suites write a check apart from its move.
+        // Some suites separate the check sign from its move.
         .filter(|&word| word != "+")
         .map(|word| parse_san_move(board, word).map_err(|_| anyhow!("no legal move {word:?}")))
         .collect()
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_a_check_written_apart() {
+    fn accepts_a_separate_check_sign() {
         let line = "1k1r4/pp1b1R2/3q2pp/4p3/2B5/4Q3/PPP2B2/2K5 b - - ; bm Qd1 + ; id BK.01 ";
         let problem = Problem::parse(line).unwrap();
         assert!(matches!(problem.task, Task::Move { best, .. } if best == [mv("d6d1")]));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_cannot_judge() {
+    fn refuses_invalid_problems() {
         let position = "7k/8/6K1/8/8/8/8/1Q6 w - -";
         for operations in ["", "id \"none\";", "bm Qb9;", "bm Rb8;", "bm #x;"] {
             assert!(Problem::parse(&format!("{position} {operations}")).is_err());

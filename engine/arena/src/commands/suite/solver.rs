@@ -10,13 +10,13 @@ use uci_client::{Engine, Library, Score};
 
 use super::SuiteArgs;
 use super::epd::{Problem, Task};
-use crate::players::pace::PATIENCE;
+use crate::players::pace::HANG_TIMEOUT;
 use crate::players::player::Player;
 
-/// Longest search of a program without a time limit.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// Timeout of a program's search without a time limit.
+const MAX_SEARCH_TIME: Duration = Duration::from_secs(24 * 3600);
 
-/// An engine with the limits of its searches.
+/// An engine and the limits of its searches.
 pub struct Solver<'a> {
     player: Player,
     args: &'a SuiteArgs,
@@ -25,15 +25,15 @@ pub struct Solver<'a> {
 
 /// An engine's answer to a problem.
 pub struct Solution {
-    /// The move; `None` if the engine names none that is legal.
+    /// Best move; `None` if the engine gave no legal one.
     pub best: Option<Move>,
-    /// The last exact score, for the side to move.
+    /// Last exact score, for the side to move.
     pub score: Option<Score>,
-    /// Plies that were searched.
+    /// Depth searched, in plies.
     pub depth: u32,
-    /// Nodes that were searched; of a program, as it last told.
+    /// Nodes searched; for a program, as last reported.
     pub nodes: u64,
-    /// Whether the best line is read, is legal, and ends in the mate that the score announces.
+    /// Whether the best line is read, legal, and ends in the mate that the score announces.
     pub line_mates: bool,
 }
 
@@ -41,21 +41,21 @@ impl<'a> Solver<'a> {
     /// Starts the engine.
     ///
     /// # Errors
-    /// Where a program cannot be started, or a net not be loaded.
+    /// If a program cannot be started, or a net cannot be loaded.
     pub fn new(args: &'a SuiteArgs, stop: &'a AtomicBool) -> Result<Solver<'a>> {
         let player = Player::start(&args.engine()?, stop)?;
         Ok(Solver { player, args, stop })
     }
 
-    /// Whether the engine's lines are read: those of a program are not.
+    /// Returns whether the engine's best lines are read; those of a program are not.
     pub fn reads_lines(&self) -> bool {
         matches!(self.player, Player::Library(_))
     }
 
-    /// Searches a problem; no problem profits from the one before.
+    /// Searches a problem from an empty table.
     ///
     /// # Errors
-    /// Where a program crashes or hangs.
+    /// If a program crashes or hangs.
     pub fn solve(&mut self, problem: &Problem) -> Result<Solution> {
         let mate = match problem.task {
             Task::Mate(moves) if self.args.go_mate => Some(moves.unsigned_abs()),
@@ -72,7 +72,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Limits of a search in this process.
+/// Returns the limits of a search in this process.
 fn limits(args: &SuiteArgs, mate: Option<u32>) -> Limits {
     let time = args.movetime.map(Duration::from_millis);
     Limits {
@@ -101,8 +101,8 @@ fn search(
     }
 }
 
-/// Whether the best line is legal and ends in mate after as many plies as the
-/// score says.
+/// Returns whether the best line is legal and ends in mate after as many plies as the score
+/// announces.
 fn line_mates(position: &Position, outcome: &Outcome) -> bool {
     let line = outcome.lines.first().map_or(&[][..], |line| &line.pv);
     let mut position = position.clone();
@@ -130,11 +130,11 @@ fn ask(
         go += &value.map_or(String::new(), |value| format!(" {name} {value}"));
     }
     let movetime = args.movetime.map(Duration::from_millis);
-    let patience = movetime.map_or(LONGEST, |time| time + PATIENCE);
+    let timeout = movetime.map_or(MAX_SEARCH_TIME, |time| time + HANG_TIMEOUT);
     engine.new_game(is_chess960(board));
     engine.ready(stop)?;
     engine.position(&format!("position fen {}", write_fen(board)), stop)?;
-    let answer = engine.go(&go, patience, stop)?;
+    let answer = engine.go(&go, timeout, stop)?;
     Ok(Solution {
         best: parse_move(board, &answer.best).ok(),
         score: answer.info.exact(),

@@ -1,18 +1,23 @@
-//! The way of each parameter as a picture.
+//! Chart of the values of each parameter.
 
 use charts::{Colour, Graph, Mark, Point, Series, sheet};
 
 use crate::statistics::spsa::Parameter;
 
-/// Panels side by side.
+/// Panels per row.
 const ACROSS: usize = 2;
 
-/// Draws the ways, in the order of the parameters: games and values. `games` is where the
-/// axis ends, `conditions` says how they came about.
-pub fn draw(parameters: &[Parameter], ways: &[Vec<Point>], games: u64, conditions: &str) -> String {
-    let panel = |(parameter, way): (&Parameter, &Vec<Point>)| {
+/// Draws the trajectories, values over games, in the order of the parameters. The axis ends at
+/// `games`; `conditions` is the subtitle.
+pub fn draw(
+    parameters: &[Parameter],
+    trajectories: &[Vec<Point>],
+    games: u64,
+    conditions: &str,
+) -> String {
+    let panel = |(parameter, trajectory): (&Parameter, &Vec<Point>)| {
         let Parameter { start, c_end, .. } = parameter;
-        let note = match way.last() {
+        let note = match trajectory.last() {
             Some((_, now)) => format!("from {start} to {now:.1}; C_end {c_end}"),
             None => String::new(),
         };
@@ -31,16 +36,16 @@ pub fn draw(parameters: &[Parameter], ways: &[Vec<Point>], games: u64, condition
             across: "games",
             ends: (0.0, games as f64),
             whole: true,
-            // At least what a game is expected to feel.
+            // Shows at least one `c_end` around the start value.
             levels: &[level - c_end, level + c_end],
             series: vec![
                 line("at the start", Mark::Dashed, Colour::Grey, begun),
-                line("value", Mark::Line, Colour::Blue, way.clone()),
+                line("value", Mark::Line, Colour::Blue, trajectory.clone()),
             ],
         };
         graph.panel()
     };
-    let mut panels = parameters.iter().zip(ways).map(panel);
+    let mut panels = parameters.iter().zip(trajectories).map(panel);
     let mut rows = Vec::new();
     loop {
         let row: Vec<_> = panels.by_ref().take(ACROSS).collect();
@@ -60,8 +65,8 @@ mod tests {
     fn every_parameter_has_its_panel() {
         let texts = ["A", "B < C", "D"].map(|name| format!("{name}, int, 5, 0, 9, 1, 0.002"));
         let parameters: Vec<Parameter> = texts.map(|text| text.parse().unwrap()).into();
-        let ways = [vec![(0.0, 5.0), (8.0, 6.25)], vec![(0.0, 5.0)], vec![]];
-        let svg = draw(&parameters, &ways, 8, "4 nodes a move");
+        let trajectories = [vec![(0.0, 5.0), (8.0, 6.25)], vec![(0.0, 5.0)], vec![]];
+        let svg = draw(&parameters, &trajectories, 8, "4 nodes a move");
         for text in [
             "A",
             "B &lt; C",

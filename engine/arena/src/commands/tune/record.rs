@@ -1,5 +1,5 @@
-//! A run of SPSA on disk: what was asked for, and the results so far. All else follows
-//! from them, so that a run that was killed goes on as if it had not been.
+//! Record of an SPSA run on disk: its settings and the results so far. All else follows from them,
+//! so a killed run resumes exactly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,54 +11,46 @@ use thiserror::Error;
 
 use crate::tournament::games_file::{Existing, Settings, difference};
 
-/// The version of the record.
+/// Format version of the record.
 const FORMAT: u32 = 1;
-/// More than the longest run has.
+/// Upper limit of a record's size.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Why a run cannot be recorded where it should be.
+/// Reasons to refuse a record.
 #[derive(Debug, Error)]
 pub enum RecordError {
-    /// There is one.
+    /// A record exists.
     #[error(
-        "{path:?} exists already; go on with its run by --resume, replace it by --force, or give another --out"
+        "{path:?} exists already; continue its run with --resume, replace it with --force, or give another --out"
     )]
-    Exists {
-        /// The record.
-        path: PathBuf,
-    },
-    /// The run was another one.
-    #[error("{path:?} was begun otherwise: {difference}; give the same, or another --out")]
+    Exists { path: PathBuf },
+    /// The run has other settings.
+    #[error("{path:?} has other settings: {difference}; give the same ones, or another --out")]
     OtherSettings {
-        /// The record.
         path: PathBuf,
-        /// The first setting that differs, and how.
+        /// First setting that differs, with both values.
         difference: String,
     },
-    /// It is no record of a run.
+    /// The file is not a record of a run.
     #[error("{path:?} is no record of `arena tune`; give another --out")]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-    },
+    Unreadable { path: PathBuf },
 }
 
-/// A run and its results.
+/// Settings and results of a run.
 #[derive(Serialize, Deserialize)]
 pub struct Record {
     format: u32,
     settings: Settings,
-    /// By iteration: games that the first vector won less those that it lost.
+    /// Games won by the first vector less those lost, by iteration.
     pub results: Vec<i8>,
 }
 
 impl Record {
-    /// Begins a record, or reads the one that is there. A record with results is treated as
-    /// `existing` says; one without is replaced.
+    /// Creates a record, or reads the existing one. A record with results is treated as `existing`
+    /// says; one without is replaced.
     ///
     /// # Errors
-    /// [`RecordError`] where something else is there, [`FileError`] where it cannot be
-    /// read or written.
+    /// [`RecordError`] if the file is refused, [`FileError`] if it cannot be read or written.
     pub fn open(path: &Path, settings: Settings, existing: Existing) -> Result<Record> {
         let there = match host::read(path, MAX_BYTES) {
             Ok(bytes) => bytes,
@@ -72,7 +64,7 @@ impl Record {
         };
         let before = serde_json::from_slice::<Record>(&there).ok();
         let before = before.filter(|before| before.format == FORMAT);
-        // A run that was killed before its first games leaves such a record.
+        // A run killed before its first batch leaves an empty record.
         let is_empty = before
             .as_ref()
             .is_some_and(|before| before.results.is_empty());
@@ -103,7 +95,7 @@ impl Record {
         }
     }
 
-    /// Puts the record in the place of the former one, whatever happens meanwhile.
+    /// Replaces the record on disk atomically.
     pub fn save(&self, path: &Path) -> Result<()> {
         let bytes = serde_json::to_vec(self)?;
         Ok(durable::write(path, &bytes).map_err(FileError::to(Action::Write, path))?)

@@ -1,35 +1,34 @@
-//! Openings as games in PGN: the position after the last move counts.
+//! Openings from PGN: the last position of each game.
 
 use cozy_chess::Board;
 use engine::{FenError, parse_fen};
 use records::games::{Cut, Transcript, games};
 use thiserror::Error;
 
-/// Why a book of games was refused.
+/// Reasons to refuse a PGN book.
 #[derive(Debug, Error)]
 pub enum GameError {
-    /// A game cannot be read to its end.
+    /// A game that cannot be read to its end.
     #[error("game {game}")]
     Cut {
-        /// Counted from 1.
+        /// Number of the game, from 1.
         game: usize,
-        /// Why and where.
+        /// Reason and place.
         source: Cut,
     },
-    /// The engine cannot play from the last position.
+    /// A last position that the engine refuses.
     #[error("game {game}")]
     Position {
-        /// Counted from 1.
+        /// Number of the game, from 1.
         game: usize,
-        /// Why the engine refuses the position.
         source: FenError,
     },
 }
 
-/// The last positions of all games, which are read as `ingest` reads them.
+/// Returns the last position of each game. `ingest` reads games by the same code.
 ///
 /// # Errors
-/// [`GameError`] says which game is wrong.
+/// [`GameError`] with the number of the first invalid game.
 pub fn last_positions(text: &[u8]) -> Result<Vec<Board>, GameError> {
     let mut boards = Vec::new();
     for slice in games(text) {
@@ -63,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_variations_and_glyphs_are_passed_over() {
+    fn skips_comments_variations_and_glyphs() {
         let text = "[Event \"a [b] {c}\"]\n[Result \"*\"]\n\n1. e4 {best; (by test)} 1... c5!? $14 (1... e5 \
                     2. Nf3 (2. f4 exf4) 2... Nc6) ; 2. f4\n2.Nf3 *\n\n[Event \"?\"]\n\n1. d4 d5\n\n\
                     [FEN \"8/P6k/8/8/8/8/8/R3K3 w Q - 0 40\"]\n[Result \"1-0\"]\n40. O-O-O Kg8 41. a8=Q+ 1-0\n";
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn games_are_read_as_people_write_them() {
+    fn reads_loosely_written_games() {
         let castled = "r3k2r/8/8/8/8/8/8/R4RK1 b kq - 1 1";
         let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
         for text in [
