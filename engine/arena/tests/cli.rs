@@ -1,10 +1,10 @@
-//! What the program says of itself, and its suites.
+//! Exit codes in help texts, and `arena suite`.
 
 use std::fs;
 use std::process::Command;
 
-/// The codes and meanings of a table, one a line: in a help `  4  meaning`, in
-/// Markdown `| 4 | meaning |`.
+/// Returns the codes of a table with one per row: `  4  meaning` in a help, `| 4 | meaning |` in
+/// Markdown.
 fn codes(table: &str) -> Vec<u8> {
     let rows = table.lines().filter_map(|line| {
         let row = line.trim_start().trim_start_matches("| ");
@@ -15,7 +15,7 @@ fn codes(table: &str) -> Vec<u8> {
     rows.flatten().collect()
 }
 
-/// What the helps say is what docs/exit-codes.md says.
+/// Help texts and docs/exit-codes.md list the same codes.
 #[test]
 fn the_tables_of_exit_codes_agree() {
     let page = include_str!("../../../docs/exit-codes.md");
@@ -33,7 +33,7 @@ fn the_tables_of_exit_codes_agree() {
     assert_eq!(of_help("match"), [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 130]);
     assert_eq!(of_help("ladder"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
     assert_eq!(of_help("generate"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
-    // It writes no games.
+    // `suite` writes no games.
     assert_eq!(of_help("suite"), [0, 1, 2, 3, 4, 6, 7, 130]);
     for code in of_help("match") {
         assert!(
@@ -43,8 +43,7 @@ fn the_tables_of_exit_codes_agree() {
     }
 }
 
-/// The program counts what the search solves of a suite, and says what is no
-/// problem.
+/// Counts the problems solved, and names a line that is not a problem.
 #[test]
 fn a_suite_is_counted_and_a_bad_line_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +79,7 @@ fn a_suite_is_counted_and_a_bad_line_named() {
     }
 }
 
-/// A program is asked what the net in this process is asked, and its answers count the same.
+/// An engine program gets the same problems as a net in this process, with the same counts.
 #[test]
 fn a_suite_asks_any_engine() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,7 +109,7 @@ fn a_suite_asks_any_engine() {
         assert_eq!(own["mates_wrong"].as_array().unwrap().len(), 1, "{own}");
         let with = |spec: &str| counts(&[&limit[..], &["--engine", spec]].concat());
         assert_eq!(with("net=embedded hash=16 threads=1"), own);
-        // Its lines are not read, and its nodes are those that it told last.
+        // A program's lines are not read, and its nodes are those last reported.
         let mut asked = with(&program);
         assert!(asked["nodes"].as_u64() > Some(0), "{asked}");
         own["mates_shown"] = serde_json::Value::Null;

@@ -1,4 +1,4 @@
-//! `arena ladder`: games between all, ratings, the picture.
+//! `arena ladder`: pairings, ratings, the plot, resuming.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -77,7 +77,7 @@ fn in_a_gauntlet_only_the_first_meets_the_others() {
 }
 
 #[test]
-fn what_cannot_be_played_is_one_line_and_an_exit_code() {
+fn rejects_unplayable_ladders() {
     let cases: [(&[&str], i32, &str); 5] = [
         (&["material"], 2, "two engines"),
         (&["material", "material", "--games", "3"], 2, "even number"),
@@ -99,7 +99,7 @@ fn what_cannot_be_played_is_one_line_and_an_exit_code() {
 }
 
 #[test]
-fn a_killed_ladder_goes_on_to_the_same_ratings() {
+fn a_killed_ladder_resumes_to_the_same_ratings() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let engines = [
@@ -143,9 +143,9 @@ fn a_killed_ladder_goes_on_to_the_same_ratings() {
     assert_eq!(text.matches("[Result ").count(), 60);
 }
 
-/// A folder that is not there is noticed before the games, not after them.
+/// A missing folder is reported before the games, not after.
 #[test]
-fn a_picture_that_cannot_be_drawn_is_told_at_once() {
+fn rejects_an_unwritable_plot_before_the_games() {
     let engines = ["material", "material", "--games", "100000"];
     let output = ladder(&engines, &["--depth", "1", "--plot", "/none/ladder.svg"]);
     let message = String::from_utf8_lossy(&output.stderr);
@@ -153,9 +153,9 @@ fn a_picture_that_cannot_be_drawn_is_told_at_once() {
     assert!(message.contains("/none/ladder.svg"), "{message}");
 }
 
-/// It would replace them when they are all played.
+/// The plot would replace the games once they are played.
 #[test]
-fn the_picture_does_not_take_the_place_of_the_games() {
+fn rejects_a_plot_in_place_of_the_games() {
     let folder = tempfile::tempdir().unwrap();
     let games = folder.path().join("games.pgn");
     let same = folder.path().join(".").join("games.pgn");

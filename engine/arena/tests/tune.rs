@@ -1,4 +1,4 @@
-//! `arena tune`: options that matter and one that does not, and a run that is killed.
+//! `arena tune`: an option that matters and one that does not, resuming, refusals.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// More lines cost nodes; the size of the table matters little.
+/// MultiPV costs nodes; the size of the table matters little.
 const PARAMETERS: &str = "MultiPV, int, 6, 1, 12, 4, 0.05\n\nHash, int, 4, 1, 8, 1, 0.002\n";
 
 struct Files {
@@ -50,7 +50,7 @@ fn json(output: &Output) -> Value {
 }
 
 #[test]
-fn finds_the_better_value_whatever_plays_at_a_time_and_whoever_is_killed() {
+fn finds_the_better_value_with_any_concurrency_and_after_kills() {
     let files = Files::new(PARAMETERS);
     let plot = files.path("run.svg");
     let rest = ["--games", "160", "--concurrency", "2"];
@@ -72,7 +72,7 @@ fn finds_the_better_value_whatever_plays_at_a_time_and_whoever_is_killed() {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}: {svg}");
     }
 
-    // Killed once it has something to lose, twice; one game at a time.
+    // Kill twice once there are new results; one game at a time.
     let record = files.path("cut.json");
     let mut before = 0;
     for _ in 0..2 {
@@ -105,7 +105,7 @@ fn finds_the_better_value_whatever_plays_at_a_time_and_whoever_is_killed() {
     );
     let records = ["whole.json", "cut.json"].map(|name| fs::read(files.path(name)).unwrap());
     assert_eq!(records[0], records[1]);
-    // Nothing is left to do.
+    // A finished run prints the same result again.
     assert_eq!(
         json(&files.tune("cut.json", &rest).output().unwrap()),
         whole
@@ -113,7 +113,7 @@ fn finds_the_better_value_whatever_plays_at_a_time_and_whoever_is_killed() {
 }
 
 #[test]
-fn what_cannot_be_tuned_is_told() {
+fn rejects_untunable_parameters() {
     let files = Files::new(PARAMETERS);
     let failed = |command: &mut Command, code: i32, reason: &str| {
         let output = command.output().unwrap();
@@ -142,7 +142,7 @@ fn what_cannot_be_tuned_is_told() {
     failed(&mut files.tune("none/x.json", &games), 7, "none/x.json");
     for (parameters, code, reason) in [
         ("Taste, int, 1, 0, 2, 1, 0.002", 1, "no option"),
-        // Far from where it begins, but it may come to that.
+        // A bound that the engine refuses, far from the start value.
         ("Hash, int, 4, -1, 8, 1, 0.002", 1, "does not take \"-1\""),
         ("MultiPV, int, 1, 0, 2", 4, "line 1"),
         ("\n", 4, "there is none"),
@@ -162,9 +162,9 @@ fn what_cannot_be_tuned_is_told() {
     failed(&mut files.tune("new.json", &net), 2, "options of a program");
 }
 
-/// What failed leaves nothing that the corrected command stumbles over.
+/// A failed command leaves no file that blocks the corrected one.
 #[test]
-fn a_run_that_did_not_begin_is_no_obstacle() {
+fn a_failed_start_does_not_block_the_next() {
     let files = Files::new(PARAMETERS);
     let code = |command: &mut Command| command.output().unwrap().status.code();
     let games = ["--games", "2"];
@@ -173,14 +173,14 @@ fn a_run_that_did_not_begin_is_no_obstacle() {
     let no_engine = ["--games", "2", "--engine", "cmd=true"];
     assert_eq!(code(&mut files.tune("out.json", &no_engine)), Some(1));
     assert!(!files.path("out.json").exists());
-    // As a kill before the first games leaves it.
+    // A record as left by a kill before the first games.
     let record = r#"{"format": 1, "settings": {"--games": "9"}, "results": []}"#;
     fs::write(files.path("out.json"), record).unwrap();
     json(&files.tune("out.json", &games).output().unwrap());
 }
 
 #[test]
-fn a_record_is_replaced_by_force_alone_and_another_engine_does_not_go_on() {
+fn replaces_a_record_only_by_force_and_resumes_only_the_same_engine() {
     let files = Files::new(PARAMETERS);
     let games = ["--games", "2"];
     let record = files.path("out.json");

@@ -1,4 +1,4 @@
-//! The same games in every format.
+//! Equal games in all formats.
 
 use std::fs;
 use std::io::BufRead;
@@ -50,8 +50,8 @@ fn viriformat_holds_the_same_games() {
             for ply in &game.plies[..opening] {
                 position.play(ply.mv).unwrap();
             }
-            // Castling rights are written otherwise in Chess960; without a capture, there
-            // is no en passant.
+            // Leaves out fields that differ: castling rights in Chess960, and en passant without a
+            // capture.
             let fields = |fen: &str| -> Vec<String> {
                 let fields = fen.split(' ').map(str::to_string).enumerate();
                 let same = fields.filter(|(i, _)| ![2, 3].contains(i));
@@ -87,7 +87,7 @@ fn viriformat_holds_the_same_games() {
                         let plies = 32_000 - score.abs();
                         let mated_by: i32 = moves.parse().unwrap();
                         assert_eq!((plies + 1) / 2 * score.signum(), mated_by);
-                        // Who mates plays the last ply.
+                        // The side that mates plays the last ply.
                         let mates_now = (score > 0) == (board.side_to_move() == Color::White);
                         assert_eq!(plies % 2 == 1, mates_now);
                         mates += 1;

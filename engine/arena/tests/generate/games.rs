@@ -1,4 +1,4 @@
-//! What is in the games.
+//! Contents of the games: moves, labels, statistics, openings.
 
 use std::collections::HashSet;
 use std::fs;
@@ -23,13 +23,13 @@ fn text_of(arguments: &[&str]) -> (String, serde_json::Value) {
     (fs::read_to_string(out).unwrap(), statistics)
 }
 
-/// The game's start, for the engine.
+/// Returns the starting position for the engine.
 fn start(game: &Game) -> engine::Position {
     let board = game.tag("FEN").map(|fen| parse_fen(fen).unwrap());
     engine::Position::of(board.unwrap_or_default())
 }
 
-/// White's score as `[%eval` has it, by code of its own.
+/// Formats White's score as in `[%eval`, independently of the program.
 fn written(score: engine::Score, mover: Color) -> String {
     let sign = if mover == Color::White { 1 } else { -1 };
     if let Some(plies) = score.plies_to_mate() {
@@ -40,7 +40,7 @@ fn written(score: engine::Score, mover: Color) -> String {
     format!("{pawns:.2}")
 }
 
-/// The same number of pawns, or the same mate.
+/// Returns whether two labels are the same number of pawns, or the same mate.
 fn is_same(label: &str, expected: &str) -> bool {
     match (label.parse::<f64>(), expected.parse::<f64>()) {
         (Ok(label), Ok(expected)) => (label - expected).abs() < 1e-9,
@@ -48,8 +48,7 @@ fn is_same(label: &str, expected: &str) -> bool {
     }
 }
 
-/// The engine, asked again, says what was written of each position, and plays what was
-/// played.
+/// A repeated search of each position gives the written label and the played move.
 #[test]
 fn each_position_is_labelled_by_its_own_search() {
     let limits = ["--nodes", "300", "--hard-nodes", "900"];
@@ -90,7 +89,7 @@ fn each_position_is_labelled_by_its_own_search() {
             }
             position.play(played.mv).unwrap();
         }
-        // What was not searched has no label.
+        // Positions without a search have no label.
         assert!(
             game.plies[..opening - 1]
                 .iter()
@@ -169,7 +168,7 @@ fn ingest_reads_every_label_with_its_result() {
 }
 
 #[test]
-fn the_statistics_are_those_of_the_games() {
+fn statistics_match_the_games() {
     let (text, statistics) = text_of(&[&MATERIAL[..], &["--games", "50"]].concat());
     let games = games(&text);
     let count = |result: &str| {
@@ -211,7 +210,7 @@ fn the_statistics_are_those_of_the_games() {
         assert_eq!(statistics["phases"][name], count);
     }
     assert_eq!(statistics["in_check"], in_check);
-    // Games that cannot differ are the same.
+    // With few possible openings, games repeat.
     let same = [
         "--games",
         "40",
@@ -227,7 +226,7 @@ fn the_statistics_are_those_of_the_games() {
 }
 
 #[test]
-fn openings_are_not_decided() {
+fn openings_are_within_the_limit() {
     let limit = ["--engine", "embedded", "--nodes", "200", "--games", "30"];
     let (text, statistics) = text_of(&[&limit[..], &["--opening-limit", "40"]].concat());
     for game in games(&text) {
@@ -281,7 +280,7 @@ fn chess960_games_are_legal_and_castle() {
     assert!(castlings.count() > 5);
 }
 
-/// Tables of three and four pieces end games as soon as they know the result.
+/// Tables of three and four pieces end games once they know the result.
 #[test]
 fn tables_end_games_with_their_result() {
     let Some(folder) = test_support::shared("syzygy34") else {

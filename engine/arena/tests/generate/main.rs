@@ -1,4 +1,4 @@
-//! `arena generate`: real games of nets against themselves.
+//! `arena generate`: real self-play games.
 
 mod formats;
 mod games;
@@ -25,7 +25,7 @@ fn generate(arguments: &[&str], out: &Path) -> Output {
     command(arguments, out).output().unwrap()
 }
 
-/// The statistics of an output that is whole.
+/// Returns the statistics of a complete output.
 fn statistics(arguments: &[&str], out: &Path) -> Value {
     let output = generate(arguments, out);
     let message = String::from_utf8_lossy(&output.stderr);
@@ -33,22 +33,22 @@ fn statistics(arguments: &[&str], out: &Path) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Exit code and what was said.
+/// Returns the exit code and the message.
 fn refusal(arguments: &[&str], out: &Path) -> (Option<i32>, String) {
     let output = generate(arguments, out);
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     (output.status.code(), message)
 }
 
-/// A position, the move that was played from it, and what stands behind the move.
+/// A position, the move played from it, and the label behind the move.
 struct Ply {
     position: Chess,
     mv: Move,
-    /// White's score as it is written, and the depth.
+    /// White's score as written, and the depth.
     label: Option<(String, u32)>,
 }
 
-/// A game as shakmaty reads it: an illegal move is a panic.
+/// A game as shakmaty reads it; an illegal move panics.
 struct Game {
     tags: Vec<(String, String)>,
     plies: Vec<Ply>,
@@ -62,7 +62,7 @@ impl Game {
         found.map(|(_, value)| &**value)
     }
 
-    /// The place of the first position with a label.
+    /// Returns the index of the first position with a label.
     fn opening(&self) -> usize {
         1 + self
             .plies
@@ -71,13 +71,13 @@ impl Game {
             .unwrap()
     }
 
-    /// The label of the position before a ply.
+    /// Returns the label of the position before a ply.
     fn label(&self, ply: usize) -> &(String, u32) {
         self.plies[ply - 1].label.as_ref().unwrap()
     }
 }
 
-/// Reads all games. The text is what this program writes, not any PGN.
+/// Parses games as this program writes them, not PGN in general.
 fn games(text: &str) -> Vec<Game> {
     text.split("[Event ").skip(1).map(game).collect()
 }

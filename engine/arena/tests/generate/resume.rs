@@ -1,4 +1,4 @@
-//! Outputs that are gone on with, and those that are not.
+//! Outputs that are resumed, extended, replaced or refused.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ fn size(out: &Path) -> u64 {
     fs::metadata(beside(out, ".part")).map_or(0, |part| part.len())
 }
 
-/// Numbers from a seed, for kills at times that look random.
+/// Returns a pseudo-random number, for kills at varying times.
 fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     *seed >> 33
 }
 
-/// Killed at any time, with any number of threads, torn at its end: byte for byte the
-/// output of one go.
+/// A run killed at any time, with any number of threads and a torn end, resumes to the bytes of an
+/// uninterrupted run.
 #[test]
-fn a_killed_run_goes_on_to_the_same_file() {
+fn a_killed_run_resumes_to_the_same_file() {
     let mut seed = 1;
     for (name, amount) in [
         ("games.pgn.zst", ["--games", "230"]),
@@ -54,7 +54,7 @@ fn a_killed_run_goes_on_to_the_same_file() {
                 break;
             }
             if out.exists() {
-                // A run that was faster than its kill begins anew.
+                // The run finished before its kill: start a new one.
                 fs::remove_file(&out).unwrap();
                 fs::remove_file(beside(&out, ".json")).unwrap();
             }
@@ -71,7 +71,7 @@ fn a_killed_run_goes_on_to_the_same_file() {
             resumed += u32::from(said.contains("going on after"));
             kills += u32::from(!out.exists());
             if beside(&out, ".part").exists() {
-                // As a kill in the middle of a write leaves it.
+                // A kill in the middle of a write.
                 let mut torn = fs::read(beside(&out, ".part")).unwrap();
                 torn.extend(b"[Event \"Kib\0\0");
                 fs::write(beside(&out, ".part"), torn).unwrap();
@@ -88,7 +88,7 @@ fn a_killed_run_goes_on_to_the_same_file() {
             statistics["out"] = Value::Null;
         }
         assert_eq!(found, expected);
-        // It is there, and says so.
+        // A finished output is reported as such.
         let again = command(&with("2"), &out).output().unwrap();
         assert!(String::from_utf8_lossy(&again.stderr).contains("finished before"));
         let mut again: Value = serde_json::from_slice(&again.stdout).unwrap();
@@ -98,7 +98,7 @@ fn a_killed_run_goes_on_to_the_same_file() {
     }
 }
 
-/// Starts a run, and asks it to stop once the output has more than `bytes`.
+/// Starts a run, and interrupts it once the output has more than `bytes`.
 fn interrupt(arguments: &[&str], out: &Path, bytes: u64) -> Output {
     let mut command = command(arguments, out);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -110,10 +110,10 @@ fn interrupt(arguments: &[&str], out: &Path, bytes: u64) -> Output {
     run.wait_with_output().unwrap()
 }
 
-/// A signal that asks to stop: the output is whole with what was played, and the same
-/// command goes on to the same bytes.
+/// After a signal the output is complete with the games so far, and the same command continues to
+/// the same bytes.
 #[test]
-fn an_interrupted_run_leaves_a_whole_file_and_goes_on() {
+fn an_interrupted_run_leaves_a_complete_file_and_resumes() {
     for name in ["games.pgn", "games.pgn.zst", "games.viri"] {
         let folder = tempfile::tempdir().unwrap();
         let [whole, out] = ["whole", "cut"].map(|cut| folder.path().join(cut).join(name));
@@ -139,7 +139,7 @@ fn an_interrupted_run_leaves_a_whole_file_and_goes_on() {
                 assert_eq!(text.matches("[Event ").count() as u64, games);
             }
         }
-        // Less than there is would have to be cut off.
+        // Fewer games than written would have to be cut off.
         let fewer = [&NET[..], &["--games", "1"]].concat();
         let (code, message) = refusal(&fewer, &out);
         assert_eq!(code, Some(5), "{message}");
@@ -156,9 +156,9 @@ fn an_interrupted_run_leaves_a_whole_file_and_goes_on() {
     }
 }
 
-/// Of a first frame that is interrupted, what there is stays; without a game, nothing.
+/// An output that grows step by step has the games of one generated at once.
 #[test]
-fn an_output_grows_by_as_many_games_as_are_asked_for() {
+fn an_output_grows_to_the_amount_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let grown = |out: &Path, amount: [&str; 2]| statistics(&[&NET[..], &amount].concat(), out);
@@ -175,7 +175,7 @@ fn an_output_grows_by_as_many_games_as_are_asked_for() {
         );
         grown(&whole, ["--games", &games.to_string()]);
         let text = |path: &Path| match name.ends_with(".zst") {
-            // Frames are cut where the file grew.
+            // Compressed frames end where the file grew.
             true => zstd::decode_all(fs::File::open(path).unwrap()).unwrap(),
             false => fs::read(path).unwrap(),
         };
@@ -187,7 +187,7 @@ fn an_output_grows_by_as_many_games_as_are_asked_for() {
             done
         };
         assert_eq!(counts(&out), counts(&whole));
-        // An output that was changed does not grow, and stays under its name.
+        // A changed output does not grow, and keeps its name.
         let mut changed = fs::read(&out).unwrap();
         changed[100] ^= 1;
         fs::write(&out, &changed).unwrap();
@@ -196,18 +196,18 @@ fn an_output_grows_by_as_many_games_as_are_asked_for() {
         assert!(message.contains("not those that were written"), "{message}");
         assert_eq!(fs::read(&out).unwrap(), changed);
     }
-    // Killed once it has its other name, or before it counts more games.
+    // Killed after the rename, before the record was written.
     let out = path("killed.pgn");
     grown(&out, ["--games", "3"]);
     fs::rename(&out, beside(&out, ".part")).unwrap();
     assert_eq!(grown(&out, ["--games", "4"])["run"]["games"], 1);
-    // Removed since: it begins anew.
+    // A removed output starts anew.
     fs::remove_file(&out).unwrap();
     assert_eq!(grown(&out, ["--games", "5"])["run"]["games"], 5);
 }
 
 #[test]
-fn an_output_is_replaced_by_force_alone() {
+fn replaces_an_output_only_by_force() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let games = |more: &[&'static str]| [&NET[..], &["--games", "2"], more].concat();
@@ -222,7 +222,7 @@ fn an_output_is_replaced_by_force_alone() {
     );
     statistics(&games(&["--force"]), &out);
     assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
-    // Of other settings, unfinished or whole.
+    // Outputs of other settings, unfinished and complete.
     statistics(&games(&["--seed", "2", "--force"]), &out);
     fs::rename(&out, beside(&out, ".part")).unwrap();
     statistics(&games(&["--force"]), &out);
@@ -230,7 +230,7 @@ fn an_output_is_replaced_by_force_alone() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
-/// The last game is the one that reaches the number, and no later one.
+/// The game that reaches the number is the last.
 #[test]
 fn positions_end_an_output_with_the_game_that_reaches_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -291,7 +291,7 @@ fn other_settings_are_refused_by_name() {
     ] {
         refused(&[&first[..], more].concat(), words);
     }
-    // The same name, another net.
+    // A net of the same name with other contents.
     let net = path("net.safetensors");
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let name = net.to_str().unwrap();
@@ -303,13 +303,13 @@ fn other_settings_are_refused_by_name() {
     let (code, message) = refusal(&arguments, &other);
     assert_eq!(code, Some(5));
     assert!(message.contains("net_sha256"), "{message}");
-    // How many play at a time is no setting.
+    // The concurrency is not a setting.
     statistics(&[&first[..], &["--concurrency", "3"]].concat(), &out);
     assert_eq!(fs::read(&out).unwrap(), before);
 }
 
 #[test]
-fn outputs_of_others_stay() {
+fn keeps_foreign_changed_and_busy_outputs() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let arguments = ["--engine", "material", "--nodes", "50", "--games", "3"];
@@ -319,7 +319,7 @@ fn outputs_of_others_stay() {
     assert_eq!(code, Some(5), "{message}");
     assert!(message.contains("exists already"), "{message}");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
-    // What was written has been changed.
+    // An output that was changed.
     let out = path("games.pgn");
     statistics(&arguments, &out);
     let mut changed = fs::read(&out).unwrap();
@@ -329,7 +329,7 @@ fn outputs_of_others_stay() {
     let (code, message) = refusal(&arguments, &out);
     assert_eq!(code, Some(5), "{message}");
     assert!(message.contains("not those that were written"), "{message}");
-    // Another process writes it.
+    // An output that another process writes.
     let out = path("busy.pgn");
     let long = [
         "--engine", "material", "--nodes", "50", "--games", "1000000",
@@ -351,13 +351,13 @@ fn outputs_of_others_stay() {
     }
 }
 
-/// A net that stays as it is; by its first move, nothing is exactly even to it.
+/// A fixed net that gives no position after one ply a score of exactly 0.
 const UNEVEN: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../models/games1191.safetensors"
 );
 
-/// Where nothing was played, nothing stays.
+/// A command without games leaves no files.
 #[test]
 fn wrong_usage_and_missing_files_leave_nothing() {
     let folder = tempfile::tempdir().unwrap();

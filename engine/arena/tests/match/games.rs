@@ -1,4 +1,4 @@
-//! The games themselves, as PGN has them.
+//! PGN of match games.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn four_games_without_an_illegal_move() {
     }
 }
 
-/// Moves as SAN, game by game; the comments are left out.
+/// Returns the moves of each game in SAN, without comments.
 fn moves(pgn: &Path) -> Vec<String> {
     let text = fs::read_to_string(pgn).unwrap();
     let games = text.split("[Event ").skip(1);
@@ -102,7 +102,7 @@ fn games_are_written_with_scores_and_times_and_can_be_a_book() {
         "--engine", "material", "--engine", "embedded", "--games", "2",
     ];
     let pace = ["--depth", "2"];
-    // Games that end on the board are no openings.
+    // Adjudicated, since games that end on the board give no openings.
     let cut_short = ["--draw", "moves=2,score=65535,from=10"];
     result(&[&engines[..], &pace, &cut_short, &["--pgn", book]].concat());
     let text = fs::read_to_string(&pgn).unwrap();

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 const ARENA: &str = env!("CARGO_BIN_EXE_arena");
 
-/// The engine, as a command of a match names it.
+/// Returns the engine's path, for `cmd=`.
 fn engine() -> String {
     test_support::program_path("engine").display().to_string()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{material, network, play, result};
 
-/// A program that plays like the engine until its `go` is answered by `answer`.
+/// Returns a program that answers `go` with the shell commands `answer`.
 fn broken(folder: &Path, answer: &str) -> String {
     let path = folder.join("broken.sh");
     let script = format!(
@@ -13,7 +13,7 @@ fn broken(folder: &Path, answer: &str) -> String {
          uci) echo uciok;; isready) echo readyok;; quit) exit;; go*) {answer};;\nesac; done\n"
     );
     fs::write(&path, script).unwrap();
-    // By the shell: the system starts no file that another test's fork still writes.
+    // Run by the shell: the system starts no file that another test's fork still writes.
     format!("cmd=\"sh '{}'\" name=broken", path.display())
 }
 
@@ -81,13 +81,13 @@ fn games_are_adjudicated_only_when_asked_for() {
     }
     let drawn = match_of(&["--draw", "moves=1,score=20000,from=1"]);
     assert_eq!(drawn, serde_json::json!({ "agreed_draw": 4 }));
-    // Who is not ahead resigns, and both cannot be.
+    // The side that is not ahead resigns; both sides cannot be ahead.
     let resigned = match_of(&["--resign", "moves=1,score=0"]);
     assert_eq!(resigned, serde_json::json!({ "resignation": 4 }));
 }
 
 #[test]
-fn games_end_by_tables_and_by_their_length_where_it_is_asked_for() {
+fn tables_and_length_end_games_when_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let book = folder.path().join("book.epd");
     let book_text = book.to_str().unwrap();
@@ -118,7 +118,7 @@ fn games_end_by_tables_and_by_their_length_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_said_of_each_engine_is_said_once() {
+fn each_sets_the_defaults_of_all_engines() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");
     let arguments = [
@@ -148,7 +148,7 @@ fn what_is_said_of_each_engine_is_said_once() {
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
 }
 
-/// On a busy machine a game may be lost on time; it must then be counted so.
+/// A busy machine may lose a game on time, which must be counted.
 #[test]
 fn whole_games_against_the_clock() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +180,7 @@ fn whole_games_against_the_clock() {
 }
 
 #[test]
-fn an_engine_that_breaks_the_rules_loses_and_the_match_goes_on() {
+fn an_engine_that_breaks_the_rules_loses_and_the_match_continues() {
     let cases = [
         ("echo bestmove e2e5", "depth=2", "illegal_moves"),
         ("echo bestmove", "depth=2", "illegal_moves"),
@@ -203,7 +203,7 @@ fn an_engine_that_breaks_the_rules_loses_and_the_match_goes_on() {
     for (answer, pace, counter) in cases {
         let folder = tempfile::tempdir().unwrap();
         let broken = format!("{} {pace}", broken(folder.path(), answer));
-        // No clock runs for the other, which a busy machine could delay.
+        // The opponent has no clock, since a busy machine could delay it.
         let engines = ["--engine", &broken, "--engine", "material depth=2"];
         let output = play(&[&engines[..], &["--games", "2"]].concat());
         let crashed = counter == "crashes";
@@ -237,9 +237,9 @@ fn an_engine_that_crashes_in_every_game_ends_the_match() {
     }
 }
 
-/// Latin-1 is no crash, nor are a second answer and a line of a million bytes.
+/// Accepts Latin-1, a second answer, and a line of a million bytes.
 #[test]
-fn what_an_engine_says_besides_its_moves_does_not_matter() {
+fn ignores_all_output_but_moves() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("loud.sh");
     let says = "printf 'info string gr\\374n\\n'; head -c 1000000 /dev/zero | tr '\\0' x; echo; \
@@ -258,9 +258,9 @@ fn what_an_engine_says_besides_its_moves_does_not_matter() {
     }
 }
 
-/// What only an engine of Chess960 can play is not played with another.
+/// Chess960 openings need an engine with UCI_Chess960.
 #[test]
-fn an_engine_without_chess960_is_refused_its_openings() {
+fn refuses_chess960_openings_without_support() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("960.epd");
     let opening = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\n";

@@ -1,4 +1,4 @@
-//! Games are never written over, and a match that was cut off goes on.
+//! Games files: resumed, appended to, replaced only by force, never overwritten.
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{command, engine, play, result};
 
-/// Two engines that play the same games each time.
+/// Two engines with deterministic games.
 const ENGINES: [&str; 6] = [
     "--engine",
     "embedded nodes=300",
@@ -19,7 +19,7 @@ const ENGINES: [&str; 6] = [
     "24",
 ];
 
-/// The games without the time that their moves took.
+/// Returns the games without the times of their moves.
 fn games(pgn: &Path) -> Vec<String> {
     let text = fs::read_to_string(pgn).unwrap();
     let timeless = |word: &str| -> String {
@@ -39,7 +39,7 @@ fn games(pgn: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The result without what depends on time.
+/// Returns the result without its timings.
 fn timeless(mut outcome: Value) -> Value {
     for averages in outcome["averages"].as_array_mut().unwrap() {
         averages["nps"] = Value::Null;
@@ -54,7 +54,7 @@ fn start(arguments: &[&str]) -> Child {
     command.spawn().unwrap()
 }
 
-/// Waits until so many pairs are counted, or the match is over.
+/// Waits until `pairs` pairs are counted, or the match is over.
 fn wait_for(match_: &mut Child, pgn: &str, pairs: usize) {
     let record = format!("{pgn}.jsonl");
     let counted = || fs::read_to_string(&record).map_or(0, |text| text.matches('\n').count());
@@ -64,7 +64,7 @@ fn wait_for(match_: &mut Child, pgn: &str, pairs: usize) {
 }
 
 #[test]
-fn a_killed_match_goes_on_to_the_same_games_and_result() {
+fn a_killed_match_resumes_to_the_same_games_and_result() {
     for (concurrency, test) in [("1", false), ("2", false), ("1", true)] {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
@@ -93,7 +93,7 @@ fn a_killed_match_goes_on_to_the_same_games_and_result() {
             running.kill().unwrap();
             running.wait().unwrap();
             if ended {
-                // A match that was faster than its kill begins anew.
+                // The match finished before its kill: start a new one.
                 fs::remove_file(&cut).unwrap();
                 fs::remove_file(cut.with_extension("pgn.jsonl")).unwrap();
                 continue;
@@ -120,22 +120,22 @@ fn a_killed_match_goes_on_to_the_same_games_and_result() {
         }
         assert_eq!(after, before);
         assert_eq!(timeless(outcome), timeless(expected));
-        // It is over: nothing more is played, and the same is said.
+        // A finished match plays nothing and prints the same result.
         let again = play(&arguments);
         assert_eq!(again.stdout, resumed.stdout);
         assert_eq!(games(&cut).len(), before.len());
     }
 }
 
-/// Whether the kill came between two writes: behind one that it cut off nothing follows.
+/// Returns whether the kill came between two writes. Only then can `tear` append a torn pair.
 fn is_whole(pgn: &Path) -> bool {
     let count = |path: &Path, what: &str| fs::read_to_string(path).unwrap().matches(what).count();
-    // The record has a line of its own before those of the pairs.
+    // The record has a first line before those of the pairs.
     let lines = count(&pgn.with_extension("pgn.jsonl"), "\n");
     count(pgn, "[Event ") == 2 * (lines - 1)
 }
 
-/// Half a game and half a line, as a kill in the middle of writing leaves them.
+/// Appends half a game and half a line, as a kill in the middle of a write does.
 fn tear(pgn: &Path) {
     let append = |path: &Path, text: &str| {
         let before = fs::read_to_string(path).unwrap();
@@ -148,9 +148,9 @@ fn tear(pgn: &Path) {
     append(&pgn.with_extension("pgn.jsonl"), "{\"number\":7,\"tal");
 }
 
-/// A longer match on the same openings is the same match.
+/// More games on the same openings are the same match.
 #[test]
-fn a_match_that_is_over_can_be_made_longer() {
+fn a_finished_match_can_be_extended() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let [long, short] = [path("long.pgn"), path("short.pgn")];
@@ -168,7 +168,7 @@ fn a_match_that_is_over_can_be_made_longer() {
 }
 
 #[test]
-fn games_are_never_written_over() {
+fn games_are_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");
     let name = pgn.to_str().unwrap();
@@ -179,7 +179,7 @@ fn games_are_never_written_over() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         (output.status.code(), message)
     };
-    // Somebody else's games, or those of an earlier version.
+    // Foreign games, or those of an earlier version.
     let mine = "[Event \"mine\"]\n\n1. e4 *\n";
     fs::write(&pgn, mine).unwrap();
     for (rest, words) in [(&[][..], "exists already"), (&["--resume"], "no record")] {
@@ -193,16 +193,16 @@ fn games_are_never_written_over() {
     }
     assert_eq!(fs::read_to_string(&pgn).unwrap(), mine);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    // An empty file is nobody's.
+    // An empty file may be used.
     fs::write(&pgn, "").unwrap();
     assert_eq!(try_it(&[]).0, Some(0));
     let games = fs::read_to_string(&pgn).unwrap();
     let (code, message) = try_it(&[]);
     assert_eq!(code, Some(5), "{message}");
     assert!(message.contains("--resume"), "{message}");
-    // Games that were changed, cut, or added to, are refused and stay.
+    // Changed, truncated or extended games are refused and kept.
     let changed = [
-        // Other results, as long as those that were.
+        // Other results of the same length.
         games
             .replace("1/2-1/2", "1-0    ")
             .replace("0-1", "*  ")
@@ -219,7 +219,7 @@ fn games_are_never_written_over() {
         assert!(message.contains("not as its match left it"), "{message}");
         assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
     }
-    // Games that are gone leave their counts.
+    // Deleted games leave their counts in the record.
     fs::remove_file(&pgn).unwrap();
     for rest in [&[][..], &["--resume"]] {
         let (code, message) = try_it(rest);
@@ -229,7 +229,7 @@ fn games_are_never_written_over() {
             "{message}"
         );
     }
-    // As a power cut may leave them.
+    // Zeros at the end, as after a power cut.
     fs::write(&pgn, games.clone() + "\0\0\0").unwrap();
     assert_eq!(try_it(&["--resume"]).0, Some(0));
     assert_eq!(fs::read_to_string(&pgn).unwrap(), games);
@@ -241,7 +241,7 @@ fn games_are_never_written_over() {
 }
 
 #[test]
-fn games_are_written_behind_others_where_it_is_asked_for() {
+fn appends_games_when_asked_to() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("all.pgn");
     let name = pgn.to_str().unwrap();
@@ -261,7 +261,7 @@ fn games_are_written_behind_others_where_it_is_asked_for() {
     );
     assert_eq!(text.matches("[Event ").count(), 5);
     assert!(!folder.path().join("all.pgn.jsonl").exists());
-    // What can go on would take them for torn.
+    // A resumable match would take appended games for torn.
     let record = folder.path().join("all.pgn.jsonl");
     fs::write(record, "{}").unwrap();
     let refused = play(&arguments(&["--append"]));
@@ -275,9 +275,9 @@ fn games_are_written_behind_others_where_it_is_asked_for() {
     assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
 }
 
-/// A record is known by its beginning, and a link stays where it was put.
+/// A foreign record is detected by its beginning, and a link is kept.
 #[test]
-fn what_the_match_did_not_make_stays() {
+fn keeps_foreign_records_and_links() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (pgn, record, link) = (path("games.pgn"), path("games.pgn.jsonl"), path("link.pgn"));
@@ -300,7 +300,7 @@ fn what_the_match_did_not_make_stays() {
     assert_eq!(output.status.code(), Some(5), "{message}");
     assert!(message.contains("games.pgn.jsonl"), "{message}");
     assert_eq!(fs::read_to_string(&record).unwrap(), mine);
-    // A first line that was cut off, and what a power cut makes of one.
+    // A torn first line, also with zeros after a power cut.
     for torn in [
         "",
         "{\"for",
@@ -309,7 +309,7 @@ fn what_the_match_did_not_make_stays() {
         "\0\0\0",
     ] {
         fs::write(&record, torn).unwrap();
-        // Nothing is touched before the engines have started.
+        // Files stay untouched until the engines have started.
         assert_eq!(start("cmd=true", &pgn).status.code(), Some(1), "{torn}");
         assert!(!pgn.exists(), "{torn}");
         assert_eq!(fs::read_to_string(&record).unwrap(), torn);
@@ -329,7 +329,7 @@ fn what_the_match_did_not_make_stays() {
 }
 
 #[test]
-fn a_difference_of_settings_is_refused_by_name() {
+fn other_settings_are_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");
     let [book, net] = ["book.epd", "net.safetensors"].map(|name| folder.path().join(name));
@@ -393,14 +393,14 @@ fn a_difference_of_settings_is_refused_by_name() {
     fs::copy(source.join("../../models/linear.safetensors"), net).unwrap();
     refused(&first, "the net of engine 1 was of SHA-256");
     assert_eq!(fs::read(pgn).unwrap(), before);
-    // How many play at a time, and how long, is no other match.
+    // Neither --concurrency nor --games makes another match.
     fs::copy(source.join("../../models/default.safetensors"), net).unwrap();
     result(&[&with(5, "4")[..], &["--concurrency", "2"]].concat());
 }
 
-/// A program is not known by what it is called.
+/// Programs and nets are identified by their contents, not by their names.
 #[test]
-fn a_program_that_was_replaced_is_another_engine() {
+fn a_replaced_program_is_another_engine() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let [pgn, program, net] = ["games.pgn", "engine", "net.safetensors"].map(path);
@@ -434,9 +434,9 @@ fn a_program_that_was_replaced_is_another_engine() {
     assert_eq!(games(Path::new(&pgn)).len(), 4);
 }
 
-/// Games are replaced where it is asked for, and only by engines that work.
+/// Only --force replaces games, and only once the engines have started.
 #[test]
-fn games_are_replaced_by_force_alone() {
+fn replaces_games_only_by_force() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (pgn, record) = (path("games.pgn"), path("games.pgn.jsonl"));
@@ -485,7 +485,7 @@ fn two_matches_do_not_write_to_one_file() {
     running.wait().unwrap();
 }
 
-/// Where nothing was played, nothing stays that the next try would stumble over.
+/// A match without games leaves no file that blocks the next one.
 #[test]
 fn a_match_that_did_not_begin_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -520,7 +520,7 @@ fn games_can_go_to_a_pipe_or_a_device() {
     assert_eq!(output.status.code(), Some(5));
 }
 
-/// The command, where no file may have more than so many KiB.
+/// Runs the command with files limited to this many KiB.
 fn with_little_room(kibibytes: u32, arguments: &[&str]) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
     let unlimited = command(arguments);
@@ -532,7 +532,7 @@ fn with_little_room(kibibytes: u32, arguments: &[&str]) -> Output {
     limited.output().unwrap()
 }
 
-/// Half of the first pair is nothing that the next try would stumble over.
+/// Half of the first pair does not block the next match.
 #[test]
 fn a_full_disk_leaves_no_torn_pair_alone() {
     let folder = tempfile::tempdir().unwrap();
