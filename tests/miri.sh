@@ -27,13 +27,11 @@ edition = "2024"
 TOML
 cat >"$alone/src/lib.rs" <<RUST
 #![allow(dead_code, unused_imports)]
-mod network {
-    pub mod cpu {
-        #[path = "$PWD/trainer/src/network/cpu/lanes.rs"]
-        pub mod lanes;
-        #[path = "$PWD/trainer/src/network/cpu/rows.rs"]
-        mod rows;
-    }
+pub mod cpu {
+    #[path = "$PWD/trainer/network/src/cpu/lanes.rs"]
+    pub mod lanes;
+    #[path = "$PWD/trainer/network/src/cpu/rows.rs"]
+    mod rows;
 }
 RUST
 
