@@ -1,98 +1,102 @@
 // Made of the module's Rust types by `REMAKE_TYPES=1 cargo test -p web --lib typescript`.
 
 /**
- * What a request brings, or why it brings nothing.
+ * The reply to a request, or its error text.
  */
 export type Answer = { "ok": Reply } | { "error": string };
 
 /**
- * Whether a score is exact, or the true one is at least or at most this for the mover.
+ * Bound of a score, from the side to move's view.
  */
 export type Bound = "exact" | "lower" | "upper";
 
 /**
- * Which of the networks behind the first layer is used.
+ * The layer stack used for the number of pieces on the board.
  */
 export type BucketReport = { 
 /**
- * From 1.
+ * Bucket number, from 1.
  */
-number: number, of: number, 
+number: number, 
 /**
- * The numbers of pieces that lead there.
+ * Number of buckets.
+ */
+of: number, 
+/**
+ * Piece counts of the bucket.
  */
 least: number, most: number, };
 
 /**
- * What a square holds instead.
+ * Replacement of a square's contents.
  */
 export type Change = { square: SquareName, 
 /**
- * As a FEN writes it; `null` for nothing.
+ * FEN letter of the piece; `null` empties the square.
  */
 piece: string | null, };
 
 /**
- * What the move was chosen from.
+ * Choice of the move in a handicapped search.
  */
 export type Choice = { 
 /**
- * Moves that it takes as readily as the best, with it.
+ * Number of moves within the margin, the best included.
  */
 near: number, 
 /**
- * Centipawns that such a move may be worth less.
+ * Centipawns below the best move that are accepted.
  */
 margin: number, 
 /**
- * The best move as people write it; empty where there is none.
+ * Best move in SAN; empty if there is none.
  */
 best: string, };
 
 /**
- * A change at a node.
+ * An edit at a node.
  */
 export type Edit = { "edit": "delete" } | { "edit": "promote" } | { "edit": "makeMain" } | { "edit": "comment", text: string, } | { "edit": "glyph", glyph: number, };
 
 /**
- * A tree that was changed, and the node to look at now.
+ * An edited tree and its selected node.
  */
 export type Edited = { tree: Tree, at: number, report: TreeReport, };
 
 /**
- * The rule that has ended a game.
+ * The rule that ended a game.
  */
 export type EndingReason = "checkmate" | "stalemate" | "repetition" | "fiftyMoves" | "insufficientMaterial";
 
 /**
- * How the rules have ended a game.
+ * An ending by the rules.
  */
 export type EndingReport = { reason: EndingReason, winner: SideName | null, };
 
 /**
- * What the evaluation is made of.
+ * Kind of evaluation.
  */
 export type EvaluationKind = "network" | "material";
 
 /**
- * What a search has found in a position; `null` where the game is over.
+ * Search result of a position; `null` if the game is over there.
  */
 export type Finding = { score: WhiteScore, 
 /**
- * As UCI writes it.
+ * Best line in UCI notation.
  */
 pv: Array<string>, };
 
 /**
- * A game so far.
+ * A start position and the moves played from it.
  */
 export type Game = { 
 /**
- * A FEN; `null` for the usual start.
+ * FEN; `null` for the standard start.
  */
 start: string | null, 
 /**
- * As UCI writes them.
+ * UCI moves.
  */
 moves: Array<string>, };
 
@@ -101,146 +105,141 @@ moves: Array<string>, };
  */
 export type GameReport = { 
 /**
- * A FEN.
+ * FEN of the start.
  */
 start: string, startKey: string, plies: Array<Ply>, ending: EndingReport | null, };
 
 /**
- * A game of a text, not read yet.
+ * An unparsed game.
  */
-export type GameText = { tags: Array<[string, string]>, 
-/**
- * Its part of the text.
- */
-text: string, };
+export type GameText = { tags: Array<[string, string]>, text: string, };
 
 /**
- * What to help another worker of the team with.
+ * A search of another worker, to help with.
  */
 export type HelpRequest = { 
 /**
- * The number of the search, at whose end the help ends.
+ * Number of the search; helping stops when that search ends.
  */
 search: number, 
 /**
- * The helper's own number, from 0 to below 15.
+ * Helper number, `0..15`.
  */
 helper: number, 
 /**
- * A FEN; `null` for the usual start.
+ * FEN; `null` for the standard start.
  */
 start: string | null, 
 /**
- * As UCI writes them.
+ * UCI moves.
  */
 moves: Array<string>, };
 
 /**
- * What an input says: a piece stands on a square, a legal en-passant capture lands there,
- * pieces are en prise, a side may castle, or is in check.
+ * Kind of input: a piece on a square, the target of a legal en-passant capture, pieces en
+ * prise, a castling right, a check.
  */
 export type InputKind = "piece" | "enPassant" | "enPrise" | "castling" | "check";
 
 /**
- * An input that is on.
+ * An active input.
  */
 export type InputReport = { 
 /**
- * In the layout, as the side to move sees it.
+ * Index in the layout, from the side to move's perspective.
  */
 index: number, kind: InputKind, 
 /**
- * What it speaks of: `null` for an en-passant square.
+ * Side that the input is about; `null` for an en-passant square.
  */
 color: SideName | null, 
 /**
- * The kind of piece; of castling, the king's side or the queen's.
+ * Kind of piece; for castling, `king` or `queen` for the wing.
  */
 piece: PieceName | null, square: SquareName | null, 
 /**
- * At least so many pieces are en prise.
+ * Minimal number of pieces en prise; 0 for other inputs.
  */
 count: number, 
 /**
- * The value less the value without it.
+ * Value minus the value without this input.
  */
 effect: number, };
 
 /**
- * A position, and what is changed in it by hand; it need not be legal then.
+ * A position, optionally edited; an edited position need not be legal.
  */
 export type InsideRequest = { 
 /**
- * A FEN; `null` for the usual start.
+ * FEN; `null` for the standard start.
  */
 start: string | null, 
 /**
- * As UCI writes them.
+ * UCI moves.
  */
 moves: Array<string>, changes: Array<Change>, 
 /**
- * Whether the other side is to move.
+ * Whether to give the move to the other side.
  */
 pass: boolean, };
 
 /**
- * An iteration of a line.
+ * Progress report of one line after an iteration of the search.
  */
 export type Iteration = { depth: number, 
 /**
- * The line's number, 1 for the best.
+ * Rank of the line, 1 for the best.
  */
 rank: number, score: WhiteScore, bound: Bound, nodes: number, 
 /**
- * Milliseconds.
+ * Elapsed milliseconds.
  */
 time: number, 
 /**
- * The line as UCI writes it.
+ * Line in UCI notation.
  */
 pv: Array<string>, 
 /**
- * The same as people write it.
+ * Line in SAN.
  */
 san: Array<string>, };
 
 /**
- * A mistake of a game.
+ * A mistake in a game.
  */
 export type Mistake = { node: number, side: SideName, 
 /**
- * Such as `Blunder. Nf3 was best.`
+ * Comment, such as `Blunder. Nf3 was best.`
  */
 text: string, 
 /**
- * The chance to win that it gave away, from 0 to 1.
+ * Lost winning chance, `0..=1`.
  */
 loss: number, 
 /**
- * The better line, as UCI writes it.
+ * Better line in UCI notation.
  */
 better: Array<string>, };
 
 /**
- * What a move has changed. All values are in pawns from White's view.
+ * Effects of a move. Values are in pawns from White's view.
  */
 export type MoveChange = { san: string, mover: SideName, 
 /**
- * Of the position before, and after.
+ * Evaluation before and after.
  */
 values: [number, number], pieces: Array<WorthChange>, 
 /**
- * The inputs that see what is en prise, before and after.
+ * Inputs for pieces en prise, before and after.
  */
 threats: [Array<InputReport>, Array<InputReport>], };
 
 /**
- * A legal move and the value of the position behind it, without a search, in pawns from
- * White's view.
+ * A legal move and the static evaluation after it, in pawns from White's view.
  */
 export type MoveValue = { uci: string, san: string, from: SquareName, 
 /**
- * Where the piece lands.
+ * Square where the piece lands.
  */
 to: SquareName, value: number, mates: boolean, };
 
@@ -250,36 +249,40 @@ to: SquareName, value: number, mates: boolean, };
 export type MoverClock = { remaining: number, increment: number, };
 
 /**
- * What there is to say of a net.
+ * Description of a network.
  */
 export type NetDescription = { kind: EvaluationKind, 
 /**
- * The sizes of its layers and its other parts.
+ * Layer sizes and other parts of the architecture, as text.
  */
 architecture: string, parameters: number, training: Training, };
 
 /**
- * What a network makes of a position. All values are in pawns from White's view.
+ * The network's inference on a position. Values are in pawns from White's view.
  */
 export type NetworkReport = { turn: SideName, value: number, 
 /**
- * The inputs that are on; there are so many in all.
+ * Active inputs.
  */
-inputs: Array<InputReport>, ofInputs: number, 
+inputs: Array<InputReport>, 
 /**
- * Who looks, the side to move first.
+ * Number of inputs in the layout.
+ */
+ofInputs: number, 
+/**
+ * Perspectives, the side to move first.
  */
 views: Array<ViewReport>, 
 /**
- * The strongest activations of the first layer.
+ * First-layer activations with the largest effects, the largest first.
  */
 neurons: Array<NeuronReport>, 
 /**
- * The activations of the hidden layers behind the first, each from 0 to 255.
+ * Activations of the further hidden layers, scaled to `0..=255`.
  */
 hidden: Array<Array<number>>, bucket: BucketReport, 
 /**
- * What the output adds to its weighted inputs.
+ * Bias of the output.
  */
 bias: number, };
 
@@ -288,57 +291,61 @@ bias: number, };
  */
 export type NeuronPart = { neuron: number, bias: number, 
 /**
- * Its bias and the weights of all inputs that are on.
+ * Bias plus the weights of the active inputs.
  */
 sum: number, 
 /**
- * The weight that 127 stands for.
+ * Weight that is written as 127 in `weights`.
  */
 scale: number, 
 /**
- * Of a piece on a square: White's pawns on a1 to h8, knights, ..., kings, then Black's.
+ * Piece-square weights: White's pawns on a1 to h8, knights, ..., kings, then Black's.
  */
 weights: Array<number>, 
 /**
- * By input that is on, its weight.
+ * Weight of each active input.
  */
 on: Array<number>, };
 
 /**
  * An activation of the first layer.
  */
-export type NeuronReport = { view: number, 
+export type NeuronReport = { 
 /**
- * From 0 to 1.
+ * Index into the report's `views`.
+ */
+view: number, 
+/**
+ * Activation, `0..=1`.
  */
 activation: number, 
 /**
- * The value less the value if it were zero.
+ * Value minus the value with this activation at zero.
  */
 effect: number, 
 /**
- * One neuron, or two that are multiplied.
+ * The neuron, or the two neurons multiplied.
  */
 parts: Array<NeuronPart>, };
 
 /**
- * A move, and what is said of it and of the position it leads to.
+ * A move with its annotations.
  */
 export type Node = { 
 /**
- * The node of the move before.
+ * Parent node.
  */
 parent: number, 
 /**
- * As UCI writes it; empty at the start.
+ * UCI move; empty at the start.
  */
 uci: string, 
 /**
- * What introduces a variation, on its first move.
+ * Comment before the first move of a variation.
  */
 before: string, 
 /**
- * What is said of the move, or of the whole game at its start.
+ * Comment after the move; at the start, on the whole game.
  */
 comment: string, 
 /**
@@ -346,46 +353,54 @@ comment: string,
  */
 glyphs: Array<number>, 
 /**
- * The evaluation of a PGN's comment, and its depth in plies, 0 where it has none.
+ * Evaluation in the PGN comment.
  */
-eval: WhiteScore | null, depth: number, 
+eval: WhiteScore | null, 
 /**
- * Milliseconds left to the side that has moved.
+ * Depth of `eval` in plies, 0 if not given.
+ */
+depth: number, 
+/**
+ * Milliseconds left to the mover after the move.
  */
 clock: number | null, 
 /**
- * What a search of the position has found: one that was watched, and the curve's.
+ * Score of the last search of the position, in play, analysis or review.
  */
-found: WhiteScore | null, curve: WhiteScore | null, };
+found: WhiteScore | null, 
+/**
+ * Score of the evaluation curve's search.
+ */
+curve: WhiteScore | null, };
 
 /**
- * A kind of piece.
+ * A kind of piece, in lower case.
  */
 export type PieceName = "pawn" | "knight" | "bishop" | "rook" | "queen" | "king";
 
 /**
- * What a piece is worth where it stands, in pawns from White's view.
+ * Value of a piece on its square, in pawns from White's view.
  */
 export type PieceValue = { square: SquareName, 
 /**
- * The position's value less the value without the piece.
+ * Value of the position minus its value without the piece.
  */
 value: number, 
 /**
- * The position's value without the piece.
+ * Value of the position without the piece.
  */
 without: number, };
 
 /**
- * A move that was played, and where it led.
+ * A played move and the position after it.
  */
 export type Ply = { uci: string, san: string, 
 /**
- * Of the position after the move.
+ * FEN after the move.
  */
 fen: string, 
 /**
- * Equal for equal positions.
+ * Hash of the position after the move.
  */
 key: string, check: boolean, capture: boolean, castles: boolean, };
 
@@ -395,125 +410,124 @@ key: string, check: boolean, capture: boolean, castles: boolean, };
 export type PositionEvaluation = { value: number, pieces: Array<PieceValue>, };
 
 /**
- * A position, and what can be played in it.
+ * A position and its legal moves.
  */
 export type PositionReport = { fen: string, turn: SideName, check: boolean, 
 /**
- * Squares by square. A castling king may go to its target or onto its rook.
+ * Target squares by origin; castling has the king's target and the rook's square.
  */
 dests: { [square in SquareName]?: Array<SquareName> }, 
 /**
- * The moves of these that have to name a piece.
+ * Origin and target of the moves that promote.
  */
 promotions: Array<string>, ending: EndingReport | null, 
 /**
- * Sides that have nothing but a king, and so cannot win on time.
+ * Sides with a bare king, which cannot win on time.
  */
 bare: Array<SideName>, };
 
 /**
- * A game that was read.
+ * A parsed game.
  */
 export type ReadGame = { tree: Tree, report: TreeReport, result: string | null, 
 /**
- * What had to be left out, and what was taken for something else.
+ * Messages about parts that were skipped or reinterpreted.
  */
 faults: Array<string>, };
 
 /**
- * What the request of the same name brings; a net that is loaded is described
- * as one that is used.
+ * The reply to the request of the same name. Loading a network replies `use`.
  */
 export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "inside": NetworkReport | null } | { "weigh": Array<MoveValue> } | { "change": MoveChange | null } | { "use": NetDescription } | { "search": SearchResult } | { "help": number };
 
 /**
- * What can be asked.
+ * A request of the page.
  */
 export type Request = { "op": "game" } & Game | { "op": "position" } & Game | { "op": "parseMove", text: string, 
 /**
- * A FEN; `null` for the usual start.
+ * FEN; `null` for the standard start.
  */
 start: string | null, 
 /**
- * As UCI writes them.
+ * UCI moves.
  */
 moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "inside" } & InsideRequest | { "op": "weigh" } & Game | { "op": "change" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest | { "op": "help" } & HelpRequest;
 
 /**
- * A game that was looked through: its tree with marks and better lines.
+ * A reviewed game: its tree with glyphs, comments and better lines.
  */
 export type Review = { edited: Edited, white: SideReview, black: SideReview, mistakes: Array<Mistake>, };
 
 /**
- * What was asked to be looked through.
+ * A game to review.
  */
 export type ReviewRequest = { tree: Tree, at: number, 
 /**
- * The nodes of the game's moves.
+ * Nodes of the moves to review, in order.
  */
 line: Array<number>, 
 /**
- * Of the start, and of the position after each move.
+ * Search results of the start and of the position after each move.
  */
 findings: Array<Finding | null>, };
 
 /**
- * What to search, and how far; without any limit it runs until the worker is ended.
+ * A search with its limits; without any it runs until the worker is terminated.
  */
 export type SearchRequest = { depth?: number, nodes?: number, 
 /**
- * Milliseconds for the move.
+ * Time for the move in milliseconds.
  */
 movetime?: number, clock?: MoverClock, 
 /**
- * The rating to play at; full strength where it is left out.
+ * Rating to play at; full strength by default.
  */
 elo?: number, 
 /**
- * Lines to report; one where it is left out.
+ * Number of lines to report, 1 by default.
  */
 lines?: number, 
 /**
- * From 0 to below 1: which of the moves that the rating lets pass is played.
+ * Random number in `0..1` that picks among the moves which the rating allows.
  */
 chance?: number, 
 /**
- * A FEN; `null` for the usual start.
+ * FEN; `null` for the standard start.
  */
 start: string | null, 
 /**
- * As UCI writes them.
+ * UCI moves.
  */
 moves: Array<string>, };
 
 /**
- * What a search has found.
+ * Result of a search.
  */
 export type SearchResult = { 
 /**
- * The move to play, `null` where there is none.
+ * Move to play; `null` without legal moves.
  */
 best: string | null, score: WhiteScore, depth: number, nodes: number, 
 /**
- * Milliseconds.
+ * Elapsed milliseconds.
  */
 time: number, 
 /**
- * Below full strength.
+ * `null` at full strength.
  */
 choice: Choice | null, };
 
 /**
- * A side.
+ * A side, in lower case.
  */
 export type SideName = "white" | "black";
 
 /**
- * How a side has played.
+ * Accuracy and mistake counts of one side.
  */
 export type SideReview = { 
 /**
- * From 0 to 100, the mean of its moves; `null` without any.
+ * Mean accuracy of the side's moves, 0 to 100; `null` without moves.
  */
 accuracy: number | null, inaccuracies: number, mistakes: number, blunders: number, };
 
@@ -523,15 +537,15 @@ accuracy: number | null, inaccuracies: number, mistakes: number, blunders: numbe
 export type SquareName = `${'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h'}${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}`;
 
 /**
- * What a net's metadata says of its training.
+ * Training data of a network, from its metadata.
  */
 export type Training = { 
 /**
- * The positions that it was fitted to; `null` where its file does not say.
+ * Number of training positions; `null` if the file does not have it.
  */
 positions: number | null, 
 /**
- * Whether it began as another net, and `positions` are those of the last step alone.
+ * Whether training started from another network; `positions` then counts only the last run.
  */
 fromAnotherNet: boolean, };
 
@@ -540,20 +554,20 @@ fromAnotherNet: boolean, };
  */
 export type Tree = { 
 /**
- * The form it is kept in.
+ * Format version.
  */
 version: number, 
 /**
- * A FEN; `null` for the usual start.
+ * FEN; `null` for the standard start.
  */
 start: string | null, 
 /**
- * Of a PGN file, in its order, without those that say the start.
+ * PGN tags in file order, without `FEN` and `SetUp`.
  */
 tags: Array<[string, string]>, 
 /**
- * The start, then moves, each behind its parent. Of moves from one position the first
- * is the main one, and the others are variations.
+ * The start, then moves, each after its parent. Among siblings the first is the main line,
+ * the others are variations.
  */
 nodes: Array<Node>, };
 
@@ -562,62 +576,62 @@ nodes: Array<Node>, };
  */
 export type TreeReport = { 
 /**
- * A FEN.
+ * FEN of the start.
  */
 start: string, startKey: string, 
 /**
- * That of node 1 first.
+ * Plies by node, that of node 1 first.
  */
 plies: Array<Ply>, 
 /**
- * By node, the moves from there, the main one first.
+ * Child nodes by node, the main line first.
  */
 children: Array<Array<number>>, 
 /**
- * How the rules end the main line.
+ * Ending of the main line.
  */
 ending: EndingReport | null, };
 
 /**
- * The first layer as one side looks at the board.
+ * First layer from one side's perspective.
  */
 export type ViewReport = { side: SideName, 
 /**
- * Whether it sees the files from h to a.
+ * Whether the files are mirrored.
  */
 mirrored: boolean, 
 /**
- * Each from 0 to 255.
+ * Activations scaled to `0..=255`.
  */
 activations: Array<number>, 
 /**
- * What they add to the value together; `null` if hidden layers follow.
+ * Contribution of the activations to the value; `null` if hidden layers follow.
  */
 adds: number | null, };
 
 /**
- * From White's view.
+ * Score from White's view.
  */
 export type WhiteScore = { "cp": number } | { "mate": number };
 
 /**
- * What a piece was worth, and is.
+ * Value of a piece before and after a move.
  */
 export type WorthChange = { color: SideName, 
 /**
- * After the move, if it is still there.
+ * Kind of piece after the move; before it, if captured.
  */
 piece: PieceName, from: SquareName, 
 /**
- * `null` if it was taken.
+ * Square after the move; `null` if captured.
  */
 to: SquareName | null, before: number, after: number, };
 
 /**
- * A game to be written.
+ * A game to write.
  */
 export type WrittenGame = { tree: Tree, 
 /**
- * Of a game that has none of its own.
+ * Tags for a tree without tags.
  */
 tags: Array<[string, string]>, result: string, };

@@ -1,4 +1,4 @@
-//! Why a request gets no reply.
+//! Errors of requests.
 
 use engine::{FenError, MoveError};
 use models::NetError;
@@ -6,52 +6,44 @@ use thiserror::Error;
 
 use crate::tree::VERSION;
 
-/// Why a request gets no reply.
+/// An error that answers a request; its text is shown on the page.
 #[derive(Debug, Error)]
 pub enum RequestError {
-    /// No such request.
+    /// The request is not valid JSON, or has an unknown operation.
     #[error("unreadable request: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// The start is no position.
-    #[error("{}", words(.0))]
+    #[error("{}", fen_message(.0))]
     Fen(#[from] FenError),
-    /// A pawn is said to have passed a square, and has not.
+    /// The FEN's en-passant square is not behind a pawn that has just advanced two squares.
     #[error("no pawn has just passed {0}: leave the en-passant square out")]
     NothingPassed(String),
-    /// Chess960 has fewer starts.
     #[error("the starts of Chess960 have the numbers 0 to 959, not {0}")]
     NoStart(u32),
-    /// A move cannot be played.
     #[error(transparent)]
     Move(#[from] MoveError),
-    /// A text that means no legal move.
     #[error("“{0}” is no legal move here")]
     NoMove(String),
-    /// The net was refused.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The net's values overflow.
-    #[error("its values are no numbers")]
+    /// The network's output is infinite or NaN.
+    #[error("the network's values overflow")]
     NotFinite,
-    /// A letter that stands for no piece.
     #[error("no piece “{0}”")]
     NoPiece(char),
-    /// A text without a game.
     #[error("no game in this text")]
     NoGame,
-    /// A game by other rules.
+    /// The PGN's `Variant` tag names an unsupported variant.
     #[error("this is a game of {0}: only standard chess and Chess960 are played here")]
     Variant(String),
-    /// A tree that was kept by another version.
     #[error("the game was kept by another version of this page ({0}; this one reads {VERSION})")]
     Version(u32),
-    /// A tree with nodes that are not there.
+    /// The saved tree has invalid node indices.
     #[error("the game is damaged")]
     Tree,
 }
 
-/// What is wrong with a FEN; whoever has written it sees it.
-fn words(error: &FenError) -> String {
+/// Error text for a FEN, without quoting it: the user has just typed it.
+fn fen_message(error: &FenError) -> String {
     match error {
         FenError::Illegal { fault, .. } => format!("not a legal position: {fault}"),
         other => other.to_string(),

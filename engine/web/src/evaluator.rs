@@ -1,4 +1,4 @@
-//! The evaluation in use, a net or material alone, and what it makes of a position.
+//! The selected evaluation, a network or material, and its values of positions and pieces.
 
 use engine::cozy_chess::{Board, Color, Square};
 use engine::{Evaluator, embedded_net, features, material_values, piece_values};
@@ -10,45 +10,43 @@ use crate::game::Game;
 use crate::inside::{InputReport, InsideRequest, NetworkReport, threats};
 use crate::names::SquareName;
 
-/// What the evaluation is made of.
+/// Kind of evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum EvaluationKind {
-    /// The net.
     Network,
     /// Piece values alone.
     Material,
 }
 
-/// A net and the choice whether to use it.
+/// A network, and whether it or material is in use.
 pub struct SelectedEvaluator {
     network: Network,
     metadata: Metadata,
     quantised: QuantisedNetwork,
-    /// The choice.
     pub kind: EvaluationKind,
 }
 
-/// What there is to say of a net.
+/// Description of a network.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NetDescription {
     kind: EvaluationKind,
-    /// The sizes of its layers and its other parts.
+    /// Layer sizes and other parts of the architecture, as text.
     architecture: String,
     parameters: usize,
     training: Training,
 }
 
-/// What a net's metadata says of its training.
+/// Training data of a network, from its metadata.
 #[derive(Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 struct Training {
-    /// The positions that it was fitted to; `null` where its file does not say.
+    /// Number of training positions; `null` if the file does not have it.
     positions: Option<u64>,
-    /// Whether it began as another net, and `positions` are those of the last step alone.
+    /// Whether training started from another network; `positions` then counts only the last run.
     from_another_net: bool,
 }
 
@@ -60,19 +58,19 @@ pub struct PositionEvaluation {
     pieces: Vec<PieceValue>,
 }
 
-/// What a piece is worth where it stands, in pawns from White's view.
+/// Value of a piece on its square, in pawns from White's view.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct PieceValue {
     square: SquareName,
-    /// The position's value less the value without the piece.
+    /// Value of the position minus its value without the piece.
     value: f32,
-    /// The position's value without the piece.
+    /// Value of the position without the piece.
     without: f32,
 }
 
 impl Training {
-    /// Reads what any version of the trainer has written.
+    /// Reads the metadata of any trainer version.
     fn of(metadata: &Metadata) -> Training {
         Training {
             positions: metadata.dataset["positions_train"].as_u64(),
@@ -82,12 +80,12 @@ impl Training {
 }
 
 impl SelectedEvaluator {
-    /// The net that is compiled in.
+    /// Loads the embedded network.
     pub fn embedded() -> Result<SelectedEvaluator, NetError> {
         SelectedEvaluator::from_bytes(embedded_net())
     }
 
-    /// The net of a `.safetensors` file.
+    /// Loads the network of a `.safetensors` file.
     pub fn from_bytes(bytes: &[u8]) -> Result<SelectedEvaluator, NetError> {
         let (network, metadata) = Network::from_bytes(bytes)?;
         let quantised = QuantisedNetwork::new(&network)?;
@@ -99,7 +97,7 @@ impl SelectedEvaluator {
         })
     }
 
-    /// What to search with.
+    /// Returns an evaluator for the engine.
     pub fn evaluator(&self) -> Evaluator {
         let mut evaluator = Evaluator::new(self.quantised.clone());
         evaluator.set_kind(match self.kind {
@@ -109,7 +107,7 @@ impl SelectedEvaluator {
         evaluator
     }
 
-    /// What there is to say of it.
+    /// Describes the network.
     pub fn describe(&self) -> NetDescription {
         let architecture = self.network.architecture();
         NetDescription {
@@ -120,10 +118,10 @@ impl SelectedEvaluator {
         }
     }
 
-    /// The net at work on a position; `None` where material alone is in use.
+    /// Describes the network's inference on a position; `None` while material is in use.
     ///
     /// # Errors
-    /// Where there is no such position, or the net's values overflow.
+    /// If the request is invalid, or the network's values overflow.
     pub fn inside(&self, request: InsideRequest) -> Result<Option<NetworkReport>, RequestError> {
         match self.kind {
             EvaluationKind::Network => request.report(&self.network).map(Some),
@@ -131,10 +129,10 @@ impl SelectedEvaluator {
         }
     }
 
-    /// The value of a position and of each piece in it.
+    /// Evaluates the last position of a game and each piece in it.
     ///
     /// # Errors
-    /// Where the net's values overflow.
+    /// If the game is invalid, or the network's values overflow.
     pub fn evaluate(&self, game: &Game) -> Result<PositionEvaluation, RequestError> {
         let position = game.replay(|_, _| {})?;
         let value = self.value(position.board())?;
@@ -150,10 +148,10 @@ impl SelectedEvaluator {
         })
     }
 
-    /// A position's value in pawns, from White's view.
+    /// Returns the static evaluation in pawns, from White's view.
     ///
     /// # Errors
-    /// As [`SelectedEvaluator::evaluate`].
+    /// If the network's value overflows.
     pub fn value(&self, board: &Board) -> Result<f32, RequestError> {
         let value = match (self.kind, board.side_to_move()) {
             (EvaluationKind::Network, Color::White) => self.network.evaluate(&features(board)),
@@ -168,10 +166,10 @@ impl SelectedEvaluator {
             .ok_or(RequestError::NotFinite)
     }
 
-    /// By square, what its piece is worth in pawns, from White's view.
+    /// Returns the value of each piece by square, in pawns from White's view.
     ///
     /// # Errors
-    /// As [`SelectedEvaluator::evaluate`].
+    /// As for [`SelectedEvaluator::value`].
     pub fn worths(&self, board: &Board) -> Result<Vec<(Square, f32)>, RequestError> {
         let worths = match self.kind {
             EvaluationKind::Network => piece_values(&self.network, board),
@@ -181,7 +179,7 @@ impl SelectedEvaluator {
         finite.then_some(worths).ok_or(RequestError::NotFinite)
     }
 
-    /// The inputs that see what is en prise: none where material alone is in use.
+    /// Returns the active inputs for pieces en prise; empty while material is in use.
     pub fn threats(&self, board: &Board) -> Vec<InputReport> {
         match self.kind {
             EvaluationKind::Network => threats(&self.network, board),

@@ -1,5 +1,5 @@
-//! The module's functions for JavaScript. Texts are UTF-8 in memory that
-//! [`allocate`] has handed out; an answer lies where [`answer_start`] says.
+//! JavaScript interface of the module. Texts are UTF-8 in buffers from [`allocate`]; the
+//! answer starts at [`answer_start`].
 #![allow(
     unsafe_code,
     reason = "exports and imports; the caller vouches for pointers"
@@ -21,14 +21,15 @@ unsafe extern "C" {
 
 #[link(wasm_import_module = "shared")]
 unsafe extern "C" {
-    /// How many words the workers of a team share; none without a team.
+    /// Size of the memory shared by the team of workers, in 64-bit words; 0 without a team.
     fn words() -> usize;
     fn load(byte: usize) -> u64;
     fn store(byte: usize, word: u64);
-    /// No entry is at byte 0.
+    /// Byte offset of the matching table entry; 0 if none matches, since no entry is there.
     fn find(byte: usize, key: u64) -> usize;
 }
 
+/// The host's imports as a [`Host`].
 struct Page;
 
 impl Host for Page {
@@ -49,12 +50,13 @@ impl Host for Page {
     }
 }
 
+/// The host's imports as [`SharedMemory`].
 struct PageMemory {
     words: usize,
 }
 
 impl PageMemory {
-    /// The byte that a word begins with.
+    /// Returns the byte offset of a word; panics if `index` is out of range.
     fn byte(&self, index: usize) -> usize {
         assert!(index < self.words, "word {index} of {}", self.words);
         index * size_of::<u64>()
@@ -67,7 +69,7 @@ impl SharedMemory for PageMemory {
     }
 
     fn load(&self, index: usize) -> u64 {
-        // SAFETY: the import only touches memory of the host, which has this word.
+        // SAFETY: the import accesses only the host's memory, and `byte` checks the index.
         unsafe { load(self.byte(index)) }
     }
 
@@ -77,7 +79,7 @@ impl SharedMemory for PageMemory {
     }
 
     fn find(&self, cluster: usize, key: u64) -> Option<usize> {
-        // SAFETY: as for `load`; tables are of whole clusters.
+        // SAFETY: as for `load`; the table's size is a whole number of clusters.
         let byte = unsafe { find(self.byte(cluster), key) };
         (byte > 0).then_some(byte / size_of::<u64>())
     }
@@ -95,14 +97,14 @@ thread_local! {
     });
 }
 
-/// Memory for so many bytes, to be given to exactly one of the functions below.
+/// Allocates `length` bytes; exactly one of the functions below must take them back.
 #[unsafe(no_mangle)]
 pub extern "C" fn allocate(length: usize) -> *mut u8 {
     let bytes = vec![0u8; length].into_boxed_slice();
     Box::into_raw(bytes).cast()
 }
 
-/// Answers a request; returns the answer's length.
+/// Answers a JSON request; returns the answer's length in bytes.
 ///
 /// # Safety
 /// `start` is from [`allocate`] with this `length`, and is not used again.
@@ -118,7 +120,7 @@ pub unsafe extern "C" fn ask(start: *mut u8, length: usize) -> usize {
     })
 }
 
-/// Loads a net; returns the answer's length.
+/// Loads a `.safetensors` network; returns the answer's length in bytes.
 ///
 /// # Safety
 /// As for [`ask`].
@@ -132,13 +134,13 @@ pub unsafe extern "C" fn load_net(start: *mut u8, length: usize) -> usize {
     })
 }
 
-/// Where the last answer lies, until the next question.
+/// Returns the address of the last answer, valid until the next request.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_start() -> *const u8 {
     STATE.with_borrow(|state| state.answer.as_ptr())
 }
 
-/// The nodes of `engine bench DEPTH`, to compare speeds.
+/// Runs `engine bench DEPTH` and returns its node count, to compare speeds.
 #[unsafe(no_mangle)]
 pub extern "C" fn bench_nodes(depth: u32) -> u64 {
     let evaluator = engine::Evaluator::embedded().expect("the embedded network");
@@ -151,8 +153,8 @@ pub extern "C" fn bench_nodes(depth: u32) -> u64 {
 }
 
 /// # Safety
-/// As for [`ask`].
+/// As for [`ask`]; takes ownership of the buffer.
 unsafe fn take(start: *mut u8, length: usize) -> Box<[u8]> {
-    // SAFETY: `allocate` made it from such a box, and it is taken once.
+    // SAFETY: `allocate` leaked this box, and the caller passes it only once.
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, length)) }
 }

@@ -1,4 +1,4 @@
-//! A game from its start and its moves, as the page asks about it.
+//! A game in a request: a start position and UCI moves; and FENs with missing fields.
 
 use engine::cozy_chess::{Board, Move};
 use engine::{FenError, Position, parse_fen, parse_move};
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::RequestError;
 
-/// A game so far.
+/// A start position and the moves played from it.
 #[derive(Deserialize, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Game {
-    /// A FEN; `null` for the usual start.
+    /// FEN; `null` for the standard start.
     pub start: Option<String>,
-    /// As UCI writes them.
+    /// UCI moves.
     #[serde(default)]
     pub moves: Vec<String>,
 }
 
 impl Game {
-    /// The board that the game begins with.
+    /// Returns the start position.
     pub fn opening(&self) -> Result<Board, RequestError> {
         opening(self.start.as_deref())
     }
 
-    /// Plays the game, and tells of every move before it is made.
+    /// Plays the game and returns its last position; `each` gets the position before every move.
     pub fn replay(&self, mut each: impl FnMut(&Position, Move)) -> Result<Position, RequestError> {
         let mut position = Position::of(self.opening()?);
         for text in &self.moves {
@@ -35,7 +35,7 @@ impl Game {
     }
 }
 
-/// The board of a FEN, or of the usual start.
+/// Parses the FEN of a start; `None` is the standard start.
 pub fn opening(start: Option<&str>) -> Result<Board, RequestError> {
     Ok(match start {
         Some(fen) => read_fen(fen)?,
@@ -43,8 +43,8 @@ pub fn opening(start: Option<&str>) -> Result<Board, RequestError> {
     })
 }
 
-/// Reads a FEN of which all but the placement may be missing: White is to move then, and a
-/// king that stands at home with a rook may castle.
+/// Parses a FEN whose fields after the placement are optional. Defaults: White to move, and
+/// castling rights wherever king and rook stand on their home squares.
 pub fn read_fen(text: &str) -> Result<Board, FenError> {
     let mut fields: Vec<&str> = text.split_ascii_whitespace().collect();
     let rights;
@@ -61,9 +61,9 @@ pub fn read_fen(text: &str) -> Result<Board, FenError> {
     parse_fen(&fields.join(" "))
 }
 
-/// `KQkq`, as far as kings and rooks of a placement stand where a game begins.
+/// Returns the castling rights, such as `KQkq` or `-`, of kings and rooks on home squares.
 fn rights_at_home(placement: &str) -> String {
-    // By rank, the files that are empty written as dots.
+    // The squares of a rank, `.` for an empty one.
     let rank = |text: Option<&str>| -> Vec<char> {
         let mut squares = Vec::new();
         for symbol in text.unwrap_or_default().chars() {
@@ -101,7 +101,7 @@ mod tests {
     use engine::write_fen;
 
     #[test]
-    fn a_placement_alone_is_a_position() {
+    fn parses_fens_with_missing_fields() {
         let board = read_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR").unwrap();
         assert_eq!(board, Board::startpos());
         for (text, fen) in [

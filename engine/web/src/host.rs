@@ -1,17 +1,17 @@
-//! What lies around the module.
+//! The interface to the environment: clock, progress reports, shared memory.
 
 use std::sync::Arc;
 
 use crate::team::SharedMemory;
 
-/// What a session needs from around it.
+/// Services that the environment provides to a session.
 pub trait Host: Sync {
-    /// Milliseconds since some moment.
+    /// Monotonic time in milliseconds, from any origin.
     fn now(&self) -> f64;
-    /// Told of every iteration of a search, as JSON.
+    /// Receives each iteration of a search as JSON.
     fn report(&self, json: &str);
-    /// Memory shared with the other workers of a team, where this one has joined one: it is
-    /// the same for every search.
+    /// Memory shared with the other workers of a team, the same for every search; `None`
+    /// outside a team.
     fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
         None
     }

@@ -1,5 +1,5 @@
-//! The network at work on a position: its inputs, the first layer's strongest neurons, and
-//! the way of the value through the layers.
+//! Report of the network's inference on a position: active inputs, the first layer's strongest
+//! neurons, the activations of each layer.
 
 use engine::cozy_chess::{Board, Color, Piece, Square};
 use engine::{changed_features, features, model_color};
@@ -10,74 +10,75 @@ use crate::error::RequestError;
 use crate::game::Game;
 use crate::names::{PieceName, SideName, SquareName};
 
-/// Neurons that are told of.
+/// Number of neurons reported.
 const STRONGEST: usize = 8;
 
-/// A position, and what is changed in it by hand; it need not be legal then.
+/// A position, optionally edited; an edited position need not be legal.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InsideRequest {
-    /// A FEN; `null` for the usual start.
+    /// FEN; `null` for the standard start.
     start: Option<String>,
-    /// As UCI writes them.
+    /// UCI moves.
     moves: Vec<String>,
     #[serde(default)]
     changes: Vec<Change>,
-    /// Whether the other side is to move.
+    /// Whether to give the move to the other side.
     #[serde(default)]
     pass: bool,
 }
 
-/// What a square holds instead.
+/// Replacement of a square's contents.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct Change {
     square: SquareName,
-    /// As a FEN writes it; `null` for nothing.
+    /// FEN letter of the piece; `null` empties the square.
     piece: Option<char>,
 }
 
-/// What a network makes of a position. All values are in pawns from White's view.
+/// The network's inference on a position. Values are in pawns from White's view.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct NetworkReport {
     turn: SideName,
     value: f32,
-    /// The inputs that are on; there are so many in all.
+    /// Active inputs.
     inputs: Vec<InputReport>,
+    /// Number of inputs in the layout.
     of_inputs: usize,
-    /// Who looks, the side to move first.
+    /// Perspectives, the side to move first.
     views: Vec<ViewReport>,
-    /// The strongest activations of the first layer.
+    /// First-layer activations with the largest effects, the largest first.
     neurons: Vec<NeuronReport>,
-    /// The activations of the hidden layers behind the first, each from 0 to 255.
+    /// Activations of the further hidden layers, scaled to `0..=255`.
     hidden: Vec<Vec<u8>>,
     bucket: BucketReport,
-    /// What the output adds to its weighted inputs.
+    /// Bias of the output.
     bias: f32,
 }
 
-/// An input that is on.
+/// An active input.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct InputReport {
-    /// In the layout, as the side to move sees it.
+    /// Index in the layout, from the side to move's perspective.
     index: usize,
     kind: InputKind,
-    /// What it speaks of: `null` for an en-passant square.
+    /// Side that the input is about; `null` for an en-passant square.
     color: Option<SideName>,
-    /// The kind of piece; of castling, the king's side or the queen's.
+    /// Kind of piece; for castling, `king` or `queen` for the wing.
     piece: Option<PieceName>,
     square: Option<SquareName>,
-    /// At least so many pieces are en prise.
+    /// Minimal number of pieces en prise; 0 for other inputs.
     count: usize,
-    /// The value less the value without it.
+    /// Value minus the value without this input.
     effect: f32,
 }
 
-/// What an input says: a piece stands on a square, a legal en-passant capture lands there,
-/// pieces are en prise, a side may castle, or is in check.
+/// Kind of input: a piece on a square, the target of a legal en-passant capture, pieces en
+/// prise, a castling right, a check.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -89,16 +90,16 @@ enum InputKind {
     Check,
 }
 
-/// The first layer as one side looks at the board.
+/// First layer from one side's perspective.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct ViewReport {
     side: SideName,
-    /// Whether it sees the files from h to a.
+    /// Whether the files are mirrored.
     mirrored: bool,
-    /// Each from 0 to 255.
+    /// Activations scaled to `0..=255`.
     activations: Vec<u8>,
-    /// What they add to the value together; `null` if hidden layers follow.
+    /// Contribution of the activations to the value; `null` if hidden layers follow.
     adds: Option<f32>,
 }
 
@@ -106,12 +107,13 @@ struct ViewReport {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct NeuronReport {
+    /// Index into the report's `views`.
     view: usize,
-    /// From 0 to 1.
+    /// Activation, `0..=1`.
     activation: f32,
-    /// The value less the value if it were zero.
+    /// Value minus the value with this activation at zero.
     effect: f32,
-    /// One neuron, or two that are multiplied.
+    /// The neuron, or the two neurons multiplied.
     parts: Vec<NeuronPart>,
 }
 
@@ -121,40 +123,41 @@ struct NeuronReport {
 struct NeuronPart {
     neuron: usize,
     bias: f32,
-    /// Its bias and the weights of all inputs that are on.
+    /// Bias plus the weights of the active inputs.
     sum: f32,
-    /// The weight that 127 stands for.
+    /// Weight that is written as 127 in `weights`.
     scale: f32,
-    /// Of a piece on a square: White's pawns on a1 to h8, knights, ..., kings, then Black's.
+    /// Piece-square weights: White's pawns on a1 to h8, knights, ..., kings, then Black's.
     weights: Vec<i8>,
-    /// By input that is on, its weight.
+    /// Weight of each active input.
     on: Vec<f32>,
 }
 
-/// How a view sees the board.
+/// A perspective on the board.
 #[derive(Clone, Copy)]
-struct Looking {
+struct Perspective {
     side: Color,
     mirrored: bool,
 }
 
-/// Which of the networks behind the first layer is used.
+/// The layer stack used for the number of pieces on the board.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct BucketReport {
-    /// From 1.
+    /// Bucket number, from 1.
     number: usize,
+    /// Number of buckets.
     of: usize,
-    /// The numbers of pieces that lead there.
+    /// Piece counts of the bucket.
     least: usize,
     most: usize,
 }
 
 impl InsideRequest {
-    /// The report of a network.
+    /// Runs the network on the position.
     ///
     /// # Errors
-    /// Where there is no such position, or the values overflow.
+    /// If the request is invalid, or the values overflow.
     pub fn report(self, network: &Network) -> Result<NetworkReport, RequestError> {
         let game = Game {
             start: self.start,
@@ -208,17 +211,17 @@ fn report(
             false => feature.seen_by_other().is_king_on_right(),
         })
     };
-    let looking = [turn, !turn].map(|side| Looking {
+    let perspectives = [turn, !turn].map(|side| Perspective {
         side,
         mirrored: architecture.mirrored && on_right(side),
     });
-    let views = looking
+    let views = perspectives
         .iter()
         .zip(pass.activations.chunks(architecture.activations()));
     let views = views.zip(effects.chunks(architecture.activations()));
-    let views = views.map(|((looking, activations), effects)| ViewReport {
-        side: looking.side.into(),
-        mirrored: looking.mirrored,
+    let views = views.map(|((perspective, activations), effects)| ViewReport {
+        side: perspective.side.into(),
+        mirrored: perspective.mirrored,
         activations: bytes(activations),
         adds: architecture.second.is_none().then(|| effects.iter().sum()),
     });
@@ -232,7 +235,7 @@ fn report(
             activation: pass.activations[index],
             effect: effects[index],
             parts: parts
-                .map(|neuron| part(&pass, first, view, looking[view], neuron))
+                .map(|neuron| part(&pass, first, view, perspectives[view], neuron))
                 .collect(),
         }
     });
@@ -255,7 +258,7 @@ fn report(
     })
 }
 
-/// Those inputs of a position, as the side to move sees them, that say what is `wanted`.
+/// Reports the active inputs whose meaning is `wanted`, from the side to move's perspective.
 fn input_reports(
     pass: &ForwardPass,
     features: &[Feature],
@@ -270,7 +273,7 @@ fn input_reports(
     inputs.collect()
 }
 
-/// What turns a value from the view of the side to move into White's.
+/// Sign that turns a value from the side to move's view into White's.
 fn white_sign(turn: Color) -> f32 {
     match turn {
         Color::White => 1.0,
@@ -278,7 +281,7 @@ fn white_sign(turn: Color) -> f32 {
     }
 }
 
-/// The inputs that see what is en prise on a board.
+/// Returns the active inputs for pieces en prise.
 pub fn threats(network: &Network, board: &Board) -> Vec<InputReport> {
     let features = features(board);
     let pass = ForwardPass::new(network, &features);
@@ -286,7 +289,7 @@ pub fn threats(network: &Network, board: &Board) -> Vec<InputReport> {
     input_reports(&pass, &features, board.side_to_move(), en_prise)
 }
 
-/// The indices of the largest effects, the largest first.
+/// Returns the indices of the [`STRONGEST`] largest effects, the largest first.
 fn strongest(effects: &[f32]) -> Vec<usize> {
     let mut found = Vec::new();
     while found.len() < STRONGEST.min(effects.len()) {
@@ -296,18 +299,18 @@ fn strongest(effects: &[f32]) -> Vec<usize> {
     found
 }
 
-/// A first layer's neuron, as `looking` reads the board with it.
+/// Describes a first-layer neuron from a perspective.
 fn part(
     pass: &ForwardPass,
     layer: &Layer,
     view: usize,
-    looking: Looking,
+    perspective: Perspective,
     neuron: usize,
 ) -> NeuronPart {
     let row = layer.row(neuron);
     let weight = |color, piece, square| {
-        let feature = Feature::piece(model_color(looking.side), color, piece, square);
-        match looking.mirrored {
+        let feature = Feature::piece(model_color(perspective.side), color, piece, square);
+        match perspective.mirrored {
             true => row[feature.mirrored().index()],
             false => row[feature.index()],
         }
@@ -338,7 +341,7 @@ fn part(
     }
 }
 
-/// Activations as numbers from 0 to 255.
+/// Scales activations from `0..=1` to `0..=255`.
 fn bytes(activations: &[f32]) -> Vec<u8> {
     activations
         .iter()
@@ -433,7 +436,7 @@ mod tests {
                 for part in &neuron.parts {
                     let sum = part.bias + part.on.iter().sum::<f32>();
                     assert!((sum - part.sum).abs() < 1e-4, "{architecture}");
-                    // What stands on a square is found there among the weights.
+                    // The weight of a piece input equals its entry in the weight map.
                     for (input, on) in report.inputs.iter().zip(&part.on) {
                         if input.kind == InputKind::Piece {
                             let (color, piece) = (input.color.unwrap(), input.piece.unwrap());
@@ -450,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_changed_by_hand_is_seen() {
+    fn applies_edits_to_the_position() {
         let network = Network::random(architectures()[1], 3);
         let board = parse_fen(FEN).unwrap();
         let lifted = [

@@ -1,21 +1,20 @@
-//! Kibitz for a page: rules, notation, evaluation and search behind one
-//! function that takes JSON and returns JSON.
+//! Kibitz for the browser page: rules, notation, evaluation and search behind one function
+//! that takes a JSON request and returns a JSON reply.
 //!
-//! The page holds this module twice: on the main thread for the rules, which
-//! answer at once, and in a worker for the search. Both ask a [`Session`]; in
-//! WebAssembly the functions of `exports` do so for JavaScript.
+//! The page loads this module on its main thread (rules, answered at once) and again in a
+//! worker (search). Each instance has a [`Session`]; `exports` is its JavaScript interface.
 //!
 //! ```
 //! use web::{Host, Session};
 //!
-//! struct Nobody;
-//! impl Host for Nobody {
+//! struct TestHost;
+//! impl Host for TestHost {
 //!     fn now(&self) -> f64 { 0.0 }
 //!     fn report(&self, _: &str) {}
 //! }
 //!
 //! let mut session = Session::new()?;
-//! let answer = session.answer(r#"{"op":"game","moves":["e2e4"]}"#, &Nobody);
+//! let answer = session.answer(r#"{"op":"game","moves":["e2e4"]}"#, &TestHost);
 //! assert!(answer.contains(r#""san":"e4""#));
 //! # Ok::<(), models::NetError>(())
 //! ```

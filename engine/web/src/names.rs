@@ -1,11 +1,11 @@
-//! Sides, pieces and squares as the page writes them.
+//! Sides, pieces and squares in the page's JSON.
 
 use engine::cozy_chess::{Color, Piece, Square};
 use engine::{model_color, model_piece};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A side.
+/// A side, in lower case.
 #[derive(Clone, Copy, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -29,7 +29,7 @@ impl From<models::Color> for SideName {
     }
 }
 
-/// A kind of piece.
+/// A kind of piece, in lower case.
 #[derive(Clone, Copy, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]

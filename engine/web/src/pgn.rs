@@ -1,7 +1,7 @@
-//! Games as PGN, in and out.
+//! PGN: parsing and writing game trees.
 //!
-//! Reading forgives what people and programs write, and says what it had to leave out;
-//! a [`Tree`](crate::tree::Tree) that was written is read as it was.
+//! The parser is lenient and reports what it skips. A written
+//! [`Tree`](crate::tree::Tree) parses back unchanged.
 
 mod comment;
 mod list;

@@ -1,4 +1,4 @@
-//! A game looked through after it was played: mistakes, what was better, how accurate each side was.
+//! Review of a finished game: mistakes, better lines, and each side's accuracy.
 
 use engine::cozy_chess::{Board, Color, util};
 use engine::{parse_move, write_move};
@@ -9,64 +9,64 @@ use crate::names::SideName;
 use crate::score::WhiteScore;
 use crate::tree::{Edited, Node, Tree, Walk};
 
-/// Chances to win that a move gives away, and the glyph and the word for so much: half of what
-/// Lichess takes for them on its scale from -1 to 1.
+/// Thresholds of lost winning chance, each with its glyph (NAG) and name: half of Lichess's,
+/// which are on a scale from -1 to 1.
 const FAULTS: [(f64, u8, &str); 3] = [
     (0.15, 4, "Blunder"),
     (0.10, 2, "Mistake"),
     (0.05, 6, "Inaccuracy"),
 ];
 
-/// Plies of a better line that are shown.
+/// Plies shown of a better line.
 const BETTER_PLIES: usize = 7;
 
-/// What a search has found in a position; `null` where the game is over.
+/// Search result of a position; `null` if the game is over there.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Finding {
     score: WhiteScore,
-    /// As UCI writes it.
+    /// Best line in UCI notation.
     pv: Vec<String>,
 }
 
-/// What was asked to be looked through.
+/// A game to review.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReviewRequest {
     tree: Tree,
     at: usize,
-    /// The nodes of the game's moves.
+    /// Nodes of the moves to review, in order.
     line: Vec<usize>,
-    /// Of the start, and of the position after each move.
+    /// Search results of the start and of the position after each move.
     findings: Vec<Option<Finding>>,
 }
 
-/// How a side has played.
+/// Accuracy and mistake counts of one side.
 #[derive(Clone, Copy, Default, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SideReview {
-    /// From 0 to 100, the mean of its moves; `null` without any.
+    /// Mean accuracy of the side's moves, 0 to 100; `null` without moves.
     accuracy: Option<f64>,
     inaccuracies: u32,
     mistakes: u32,
     blunders: u32,
 }
 
-/// A mistake of a game.
+/// A mistake in a game.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Mistake {
     node: usize,
     side: SideName,
-    /// Such as `Blunder. Nf3 was best.`
+    /// Comment, such as `Blunder. Nf3 was best.`
     text: String,
-    /// The chance to win that it gave away, from 0 to 1.
+    /// Lost winning chance, `0..=1`.
     loss: f64,
-    /// The better line, as UCI writes it.
+    /// Better line in UCI notation.
     better: Vec<String>,
 }
 
-/// A game that was looked through: its tree with marks and better lines.
+/// A reviewed game: its tree with glyphs, comments and better lines.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Review {
@@ -76,7 +76,7 @@ pub struct Review {
     mistakes: Vec<Mistake>,
 }
 
-/// Looks a game through.
+/// Reviews a game: adds glyphs, comments and better lines to its tree.
 pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
     let ReviewRequest {
         mut tree,
@@ -102,7 +102,7 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
             Some(None) => ended(&walk, node, mover),
             None => continue,
         };
-        let better = normal(&before.pv, board, walk.chess960)?;
+        let better = in_notation(&before.pv, board, walk.chess960)?;
         let best = before.pv.first();
         let played_best = better.first() == Some(&tree.nodes[node].uci);
         let loss = match played_best {
@@ -138,7 +138,7 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
     })
 }
 
-/// The mover's chance to win, by the curve that Lichess uses.
+/// Returns the mover's winning chance, `0..=1`, by Lichess's curve.
 fn chance(score: WhiteScore, mover: Color) -> f64 {
     let white = match score {
         WhiteScore::Cp(centipawns) => 1.0 / (1.0 + (-0.003_682_08 * f64::from(centipawns)).exp()),
@@ -150,7 +150,7 @@ fn chance(score: WhiteScore, mover: Color) -> f64 {
     }
 }
 
-/// The chance of who has ended the game.
+/// Returns the winning chance of the side whose move ended the game: 1 for mate, else 1/2.
 fn ended(walk: &Walk, node: usize, mover: Color) -> f64 {
     let board = &walk.boards[node];
     let mates = !board.checkers().is_empty() && !engine::has_legal_move(board);
@@ -160,12 +160,12 @@ fn ended(walk: &Walk, node: usize, mover: Color) -> f64 {
     }
 }
 
-/// How accurate a move is that gives away so much, from 0 to 100: Lichess's curve.
+/// Returns the accuracy of a move, 0 to 100, from its lost winning chance: Lichess's curve.
 fn accuracy(loss: f64) -> f64 {
     (103.1668 * (-0.043_54 * 100.0 * loss).exp() - 3.1669).clamp(0.0, 100.0)
 }
 
-/// Gives a mark and a remark where the game has none of its own.
+/// Adds a glyph and a comment, unless the node has a move glyph or a comment already.
 fn mark(node: &mut Node, glyph: u8, text: &str) {
     if !node.glyphs.iter().any(|glyph| (1..=6).contains(glyph)) {
         node.glyphs.push(glyph);
@@ -175,9 +175,9 @@ fn mark(node: &mut Node, glyph: u8, text: &str) {
     }
 }
 
-/// A line as the tree writes it: an engine writes castling by the rights of its position alone,
-/// which may not tell that the game is one of Chess960.
-fn normal(pv: &[String], board: &Board, chess960: bool) -> Result<Vec<String>, RequestError> {
+/// Rewrites a line in the tree's castling notation. Engines choose the notation by the castling
+/// rights of the position, which may not show that the game is Chess960.
+fn in_notation(pv: &[String], board: &Board, chess960: bool) -> Result<Vec<String>, RequestError> {
     let mut board = board.clone();
     let written = pv.iter().map(|uci| {
         let mv = parse_move(&board, uci)?;
@@ -188,7 +188,7 @@ fn normal(pv: &[String], board: &Board, chess960: bool) -> Result<Vec<String>, R
     written.collect()
 }
 
-/// Adds a line as a variation, as far as it is not there.
+/// Adds the first [`BETTER_PLIES`] plies of a line as a variation; existing moves are reused.
 fn add_line(tree: &mut Tree, from: usize, pv: &[String]) {
     let mut node = from;
     for uci in pv.iter().take(BETTER_PLIES) {
@@ -204,7 +204,7 @@ fn add_line(tree: &mut Tree, from: usize, pv: &[String]) {
     }
 }
 
-/// What is summed up of a side.
+/// Running totals of one side.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     sum: f64,
@@ -247,7 +247,7 @@ mod tests {
         })
     }
 
-    /// The shortest mate: White throws it away at the second move.
+    /// Fool's mate: 1. f3 is an inaccuracy, 2. g4 a blunder.
     fn fools_mate() -> ReviewRequest {
         let moves = ["f2f3", "e7e5", "g2g4", "d8h4"].map(str::to_string);
         ReviewRequest {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_marked_and_told() {
+    fn annotates_and_lists_mistakes() {
         let review = review(fools_mate()).unwrap();
         let texts: Vec<&str> = review
             .mistakes
@@ -291,7 +291,7 @@ mod tests {
             (&tree.nodes[3].glyphs, &tree.nodes[4].glyphs),
             (&vec![4], &vec![])
         );
-        // Behind the game's moves the better ones.
+        // The better lines follow the game's moves.
         let added: Vec<&str> = tree.nodes[5..]
             .iter()
             .map(|node| node.uci.as_str())
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_game_says_itself_stays() {
+    fn keeps_existing_annotations() {
         let mut request = fools_mate();
         request.tree.nodes[3].glyphs = vec![5];
         request.tree.nodes[3].comment = "Bold.".to_string();
@@ -313,9 +313,9 @@ mod tests {
         assert_eq!((&node.glyphs, node.comment.as_str()), (&vec![5], "Bold."));
     }
 
-    /// White may castle only as in standard chess, so the engine writes it so; the tree does not.
+    /// The engine writes e1g1, as White's rights are those of standard chess; the tree has e1h1.
     #[test]
-    fn castling_of_chess960_is_the_move_that_was_played() {
+    fn matches_castling_across_notations() {
         let start = "1rk5/8/8/8/8/8/8/1R2K2R w HBb - 0 1";
         let moves = ["b1a1", "c8d8", "e1h1"].map(str::to_string);
         let request = ReviewRequest {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_twice_adds_nothing() {
+    fn a_second_review_adds_nothing() {
         let first = review(fools_mate()).unwrap();
         let again = review(ReviewRequest {
             tree: first.edited.tree.clone(),
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_does_not_fit_is_refused_or_borne() {
+    fn mismatched_requests_do_not_panic() {
         let mut request = fools_mate();
         request.line.push(99);
         assert!(review(request).is_err());

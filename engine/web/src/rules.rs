@@ -1,4 +1,4 @@
-//! What the rules say of a game: its plies, its position, its ending.
+//! Rules of chess applied to games and trees: plies, legal moves, endings.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::names::{SideName, SquareName};
 use crate::pgn::{find_move, without_piece};
 use crate::tree::{Tree, Walk, children};
 
-/// A move that was played, and where it led.
+/// A played move and the position after it.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ply {
     uci: String,
     san: String,
-    /// Of the position after the move.
+    /// FEN after the move.
     fen: String,
-    /// Equal for equal positions.
+    /// Hash of the position after the move.
     key: String,
     check: bool,
     capture: bool,
@@ -34,7 +34,7 @@ pub struct Ply {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct GameReport {
-    /// A FEN.
+    /// FEN of the start.
     start: String,
     start_key: String,
     plies: Vec<Ply>,
@@ -46,18 +46,18 @@ pub struct GameReport {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TreeReport {
-    /// A FEN.
+    /// FEN of the start.
     start: String,
     start_key: String,
-    /// That of node 1 first.
+    /// Plies by node, that of node 1 first.
     plies: Vec<Ply>,
-    /// By node, the moves from there, the main one first.
+    /// Child nodes by node, the main line first.
     children: Vec<Vec<usize>>,
-    /// How the rules end the main line.
+    /// Ending of the main line.
     ending: Option<EndingReport>,
 }
 
-/// How the rules have ended a game.
+/// An ending by the rules.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct EndingReport {
@@ -65,7 +65,7 @@ pub struct EndingReport {
     winner: Option<SideName>,
 }
 
-/// The rule that has ended a game.
+/// The rule that ended a game.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -77,20 +77,20 @@ enum EndingReason {
     InsufficientMaterial,
 }
 
-/// A position, and what can be played in it.
+/// A position and its legal moves.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct PositionReport {
     fen: String,
     turn: SideName,
     check: bool,
-    /// Squares by square. A castling king may go to its target or onto its rook.
+    /// Target squares by origin; castling has the king's target and the rook's square.
     #[cfg_attr(test, ts(type = "{ [square in SquareName]?: Array<SquareName> }"))]
     dests: BTreeMap<SquareName, Vec<SquareName>>,
-    /// The moves of these that have to name a piece.
+    /// Origin and target of the moves that promote.
     promotions: Vec<String>,
     ending: Option<EndingReport>,
-    /// Sides that have nothing but a king, and so cannot win on time.
+    /// Sides with a bare king, which cannot win on time.
     bare: Vec<SideName>,
 }
 
@@ -107,8 +107,8 @@ fn ending(position: &Position) -> Option<EndingReport> {
     })
 }
 
-/// Forty bits: short enough to be kept with every game, and one position in 10^8 is taken for
-/// a named one.
+/// Returns a position's hash, cut to 40 bits to be stored with every game; one position in 10^8
+/// collides with a named opening.
 fn key(board: &Board) -> String {
     format!("{:010x}", position_key(board) >> 24)
 }
@@ -125,7 +125,7 @@ fn ply(board: &Board, mv: Move, after: &Board, chess960: bool) -> Ply {
     }
 }
 
-/// Tells of every move of a tree.
+/// Describes every move of a tree.
 pub fn describe_tree(tree: &Tree) -> Result<TreeReport, RequestError> {
     let walk = Walk::of(tree)?;
     let nodes = tree.nodes.iter().zip(&walk.moves).enumerate();
@@ -152,7 +152,7 @@ pub fn describe_tree(tree: &Tree) -> Result<TreeReport, RequestError> {
     })
 }
 
-/// Tells of every ply of a game.
+/// Describes every ply of a game.
 pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
     let opening = game.opening()?;
     let chess960 = is_chess960(&opening);
@@ -171,8 +171,8 @@ pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
     })
 }
 
-/// Reads a move as people or UCI write it. Where a pawn's move names no piece to promote
-/// to, the answer names none either.
+/// Parses a move in SAN, its variants, or UCI; returns UCI. If a promotion does not name its
+/// piece, neither does the result.
 pub fn parse_text(game: &Game, text: &str) -> Result<String, RequestError> {
     let position = game.replay(|_, _| {})?;
     let (board, text) = (position.board(), text.trim());
@@ -183,7 +183,7 @@ pub fn parse_text(game: &Game, text: &str) -> Result<String, RequestError> {
     Ok(format!("{}{}", mv.from, mv.to))
 }
 
-/// Reads a FEN, of which all but the placement may be missing, and writes it whole.
+/// Parses a FEN, with optional fields after the placement, and writes all fields.
 pub fn set_up(fen: &str) -> Result<String, RequestError> {
     let board = read_fen(fen)?;
     let passed = fen
@@ -196,7 +196,7 @@ pub fn set_up(fen: &str) -> Result<String, RequestError> {
     }
 }
 
-/// A start of Chess960 as a FEN.
+/// Returns the FEN of a Chess960 start.
 pub fn chess960(number: u32) -> Result<String, RequestError> {
     match number {
         0..960 => Ok(write_fen(&Board::chess960_startpos(number))),
@@ -204,7 +204,7 @@ pub fn chess960(number: u32) -> Result<String, RequestError> {
     }
 }
 
-/// Tells what can be played after a game's last move.
+/// Describes the position after a game's last move.
 pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
     let position = game.replay(|_, _| {})?;
     let board = position.board();
@@ -241,8 +241,8 @@ pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
     })
 }
 
-/// Where a move may be dropped: castling, on the rook, and in standard chess
-/// also on the king's target.
+/// Returns the squares where a move may be dropped: for castling the rook's square and, in
+/// standard chess, also the king's target.
 fn targets(board: &Board, mv: Move) -> Vec<Square> {
     let mut targets = vec![mv.to];
     if let Some([king, _]) = castled(board, mv)
@@ -253,7 +253,7 @@ fn targets(board: &Board, mv: Move) -> Vec<Square> {
     targets
 }
 
-/// Where king and rook stand after a move that castles.
+/// Returns the squares of king and rook after castling; `None` for other moves.
 pub fn castled(board: &Board, mv: Move) -> Option<[Square; 2]> {
     let files = match mv.to.file() > mv.from.file() {
         true => [File::G, File::F],

@@ -1,4 +1,4 @@
-//! Scores as the page gets them.
+//! Scores in the page's JSON.
 
 use engine::Score;
 use engine::cozy_chess::Color;
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use records::position::Label;
 
-/// From White's view.
+/// Score from White's view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum WhiteScore {
     /// Centipawns.
     Cp(i32),
-    /// Moves to mate, negative where White is mated.
+    /// Moves to mate, negative if White is mated.
     Mate(i32),
 }
 
 impl WhiteScore {
-    /// The score of a search for `mover`.
+    /// Converts a search score, from the view of `mover`.
     pub fn of(score: Score, mover: Color) -> WhiteScore {
         let sign = match mover {
             Color::White => 1,
@@ -30,7 +30,7 @@ impl WhiteScore {
         }
     }
 
-    /// The score that a comment tells.
+    /// Converts the label of a PGN comment.
     pub fn of_label(label: Label) -> WhiteScore {
         match label.mate() {
             Some(moves) => WhiteScore::Mate(moves),
@@ -38,7 +38,7 @@ impl WhiteScore {
         }
     }
 
-    /// For a comment; `None` where the game is over, which needs none.
+    /// Returns the label for a PGN comment; `None` for mate in 0.
     pub fn label(self) -> Option<Label> {
         match self {
             WhiteScore::Cp(centipawns) => Some(Label::from_centipawns(centipawns.into())),

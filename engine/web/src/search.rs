@@ -1,4 +1,4 @@
-//! The search.
+//! Search requests: limits, handicaps, helpers, and progress reports.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,13 +18,13 @@ use crate::host::Host;
 use crate::score::WhiteScore;
 use crate::team::{Helper, MAX_HELPERS, Team};
 
-/// What passes between the page and its worker unseen.
+/// Time reserved for messages between the page and its worker.
 const OVERHEAD: Duration = Duration::from_millis(30);
 
-/// Some thirty years: as good as no limit.
+/// Longest time accepted, some thirty years: as good as no limit.
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 
-/// What to search, and how far; without any limit it runs until the worker is ended.
+/// A search with its limits; without any it runs until the worker is terminated.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct SearchRequest {
@@ -32,26 +32,26 @@ pub struct SearchRequest {
     game: Game,
     depth: Option<u64>,
     nodes: Option<u64>,
-    /// Milliseconds for the move.
+    /// Time for the move in milliseconds.
     movetime: Option<f64>,
     clock: Option<MoverClock>,
-    /// The rating to play at; full strength where it is left out.
+    /// Rating to play at; full strength by default.
     elo: Option<u32>,
-    /// Lines to report; one where it is left out.
+    /// Number of lines to report, 1 by default.
     lines: Option<usize>,
-    /// From 0 to below 1: which of the moves that the rating lets pass is played.
+    /// Random number in `0..1` that picks among the moves which the rating allows.
     chance: Option<f64>,
 }
 
-/// What to help another worker of the team with.
+/// A search of another worker, to help with.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct HelpRequest {
     #[serde(flatten)]
     game: Game,
-    /// The number of the search, at whose end the help ends.
+    /// Number of the search; helping stops when that search ends.
     search: u32,
-    /// The helper's own number, from 0 to below 15.
+    /// Helper number, `0..15`.
     helper: usize,
 }
 
@@ -63,25 +63,25 @@ struct MoverClock {
     increment: f64,
 }
 
-/// An iteration of a line.
+/// Progress report of one line after an iteration of the search.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Iteration {
     depth: u32,
-    /// The line's number, 1 for the best.
+    /// Rank of the line, 1 for the best.
     rank: usize,
     score: WhiteScore,
     bound: Bound,
     nodes: u64,
-    /// Milliseconds.
+    /// Elapsed milliseconds.
     time: f64,
-    /// The line as UCI writes it.
+    /// Line in UCI notation.
     pv: Vec<String>,
-    /// The same as people write it.
+    /// Line in SAN.
     san: Vec<String>,
 }
 
-/// Whether a score is exact, or the true one is at least or at most this for the mover.
+/// Bound of a score, from the side to move's view.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -91,34 +91,34 @@ enum Bound {
     Upper,
 }
 
-/// What the move was chosen from.
+/// Choice of the move in a handicapped search.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Choice {
-    /// Moves that it takes as readily as the best, with it.
+    /// Number of moves within the margin, the best included.
     near: usize,
-    /// Centipawns that such a move may be worth less.
+    /// Centipawns below the best move that are accepted.
     margin: i32,
-    /// The best move as people write it; empty where there is none.
+    /// Best move in SAN; empty if there is none.
     best: String,
 }
 
-/// What a search has found.
+/// Result of a search.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SearchResult {
-    /// The move to play, `null` where there is none.
+    /// Move to play; `null` without legal moves.
     best: Option<String>,
     score: WhiteScore,
     depth: u32,
     nodes: u64,
-    /// Milliseconds.
+    /// Elapsed milliseconds.
     time: f64,
-    /// Below full strength.
+    /// `null` at full strength.
     choice: Option<Choice>,
 }
 
-/// Searches, and remembers from one search to the next.
+/// Engine that keeps its transposition table and histories between searches.
 #[derive(Default)]
 pub struct Searcher {
     engine: Option<(Engine, Option<Team>)>,
@@ -140,7 +140,7 @@ impl Searcher {
         })
     }
 
-    /// Searches as asked, and reports to the host.
+    /// Runs a search and reports its iterations to the host.
     pub fn search(
         &mut self,
         evaluator: &SelectedEvaluator,
@@ -199,8 +199,7 @@ impl Searcher {
         })
     }
 
-    /// Searches until the search that it helps is over; brings the nodes that it has looked
-    /// at. Without a team there is nobody to help.
+    /// Searches until the helped search ends; returns the nodes searched, 0 outside a team.
     pub fn help(
         &mut self,
         evaluator: &SelectedEvaluator,
@@ -262,7 +261,7 @@ impl SearchRequest {
     }
 }
 
-/// At most [`LONGEST`], so that times can be added up.
+/// Converts milliseconds to a duration of at most [`LONGEST`], so that sums do not overflow.
 fn milliseconds(number: f64) -> Duration {
     let time = Duration::try_from_secs_f64(number.max(0.0) / 1000.0);
     time.map_or(LONGEST, |time| time.min(LONGEST))
@@ -295,7 +294,7 @@ fn first_san(line: Option<&Line>, board: &Board) -> String {
     })
 }
 
-/// A line as UCI and as people write it.
+/// Returns a line in UCI notation and in SAN.
 fn notation(pv: &[Move], board: &Board) -> (Vec<String>, Vec<String>) {
     let mut board = board.clone();
     let chess960 = is_chess960(&board);

@@ -1,4 +1,4 @@
-//! Requests and their answers.
+//! The request protocol, and the session that answers it.
 
 use models::NetError;
 use serde::{Deserialize, Serialize};
@@ -17,69 +17,67 @@ use crate::search::{HelpRequest, SearchRequest, SearchResult, Searcher};
 use crate::tree::{Edit, Edited, Tree, edit, play};
 use crate::why::{MoveChange, MoveValue, change, weigh};
 
-/// What can be asked.
+/// A request of the page.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "op", rename_all = "camelCase")]
 pub(crate) enum Request {
-    /// Every ply of a game.
+    /// Describes every ply of a game.
     Game(Game),
-    /// The position that a game has led to, and what can be played.
+    /// Describes the last position of a game and its legal moves.
     Position(Game),
-    /// The move that a person has written, as UCI has it.
+    /// Converts a typed move to UCI.
     ParseMove {
         #[serde(flatten)]
         game: Game,
         text: String,
     },
-    /// A FEN, whole; of the one that is given all but the placement may be missing.
+    /// Completes and checks a FEN; fields after the placement are optional.
     SetUp { fen: String },
-    /// The FEN of a start of Chess960 by its number, 0 to 959.
+    /// Returns the FEN of a Chess960 start by number, `0..=959`.
     Chess960 { number: u32 },
-    /// A game as a tree without variations.
+    /// Converts a game to a tree without variations.
     Grow(Game),
-    /// Every move of a tree that was kept.
+    /// Describes a saved tree.
     Tree { tree: Tree, at: usize },
-    /// A tree with one move more, or the node of a move that was played before.
+    /// Adds a move to a tree, or selects the node that already has it.
     Play {
         tree: Tree,
         at: usize,
         #[serde(rename = "move")]
         uci: String,
     },
-    /// A tree that is changed otherwise.
+    /// Edits a tree.
     Edit { tree: Tree, at: usize, change: Edit },
-    /// A game with its mistakes and what was better, by what searches have found in it.
+    /// Annotates a game's mistakes and better lines from search results.
     Review(ReviewRequest),
-    /// The games of a PGN file.
+    /// Splits a PGN file into games.
     ListPgn { text: String },
-    /// The first game of a PGN text.
+    /// Parses the first game of a PGN text.
     ReadPgn { text: String },
-    /// A game as PGN.
+    /// Writes a game as PGN.
     WritePgn(WrittenGame),
-    /// What the evaluation in use makes of the position.
+    /// Evaluates a position and each piece in it.
     Evaluate(Game),
-    /// What the net does with the position, which may be changed by hand; `null` where
-    /// material alone is in use.
+    /// Describes the network's inference on a position, optionally edited; `null` while
+    /// material is in use.
     Inside(InsideRequest),
-    /// Every legal move with the value behind it.
+    /// Evaluates the position after each legal move.
     Weigh(Game),
-    /// What the last move has changed; `null` where there is none.
+    /// Describes what the last move changed; `null` if no move was played.
     Change(Game),
-    /// Which evaluation to use from now on, of the net that was loaded last or
-    /// of the embedded one.
+    /// Selects the evaluation, with the last loaded network or the embedded one.
     Use {
         kind: EvaluationKind,
         embedded: bool,
     },
-    /// A move to play, or lines to look at.
+    /// Searches for a move to play, or for lines to show.
     Search(SearchRequest),
-    /// To help the worker of a team that searches.
+    /// Helps another worker's search.
     Help(HelpRequest),
 }
 
-/// What the request of the same name brings; a net that is loaded is described
-/// as one that is used.
+/// The reply to the request of the same name. Loading a network replies `use`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -103,11 +101,11 @@ pub(crate) enum Reply {
     Change(Option<MoveChange>),
     Use(NetDescription),
     Search(SearchResult),
-    /// Nodes.
+    /// Nodes searched.
     Help(u64),
 }
 
-/// What a request brings, or why it brings nothing.
+/// The reply to a request, or its error text.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
@@ -116,17 +114,17 @@ pub(crate) enum Answer {
     Error(String),
 }
 
-/// The state behind a module: the evaluation in use, and what searches remember.
+/// State of a module instance: the evaluation in use, and the engine with its tables.
 pub struct Session {
     evaluator: SelectedEvaluator,
     searcher: Searcher,
 }
 
 impl Session {
-    /// A session with the embedded net.
+    /// Creates a session with the embedded network.
     ///
     /// # Errors
-    /// Where that net is refused.
+    /// If that network is rejected.
     pub fn new() -> Result<Session, NetError> {
         Ok(Session {
             evaluator: SelectedEvaluator::embedded()?,
@@ -134,12 +132,12 @@ impl Session {
         })
     }
 
-    /// Answers `{"ok": {"OP": ...}}` or `{"error": "why"}`.
+    /// Answers a JSON request with `{"ok": {"OP": ...}}` or `{"error": "why"}`.
     pub fn answer(&mut self, request: &str, host: &dyn Host) -> String {
         write(self.reply(request, host))
     }
 
-    /// Uses the net of a `.safetensors` file from now on, and describes it.
+    /// Switches to the network of a `.safetensors` file; replies with its description as JSON.
     pub fn load_net(&mut self, bytes: &[u8]) -> String {
         write(
             SelectedEvaluator::from_bytes(bytes)

@@ -1,43 +1,43 @@
-//! Several workers that search one position: each has a module of its own, and all have one
-//! transposition table, in memory that the host lets them share.
+//! Lazy SMP over web workers: each worker has its own module, and all share a transposition
+//! table in memory that the host provides.
 
 use std::sync::Arc;
 
 use engine::{Interrupt, TableMemory};
 
-/// Memory that all workers of a team share.
+/// Memory shared by all workers of a team.
 pub trait SharedMemory: Send + Sync {
-    /// How many words of 64 bits there are.
+    /// Size in 64-bit words.
     fn words(&self) -> usize;
-    /// A word, of an index less than [`SharedMemory::words`].
+    /// Returns the word at `index`, less than [`SharedMemory::words`].
     fn load(&self, index: usize) -> u64;
-    /// Replaces a word, of an index less than [`SharedMemory::words`].
+    /// Replaces the word at `index`, less than [`SharedMemory::words`].
     fn store(&self, index: usize, word: u64);
-    /// As [`TableMemory::find`]; indices are of this memory.
+    /// Like [`TableMemory::find`], with indices into this memory.
     fn find(&self, cluster: usize, key: u64) -> Option<usize>;
 }
 
-/// The word that holds the number of the present search. The page counts it up at the end of
-/// each: helpers stop where it is not theirs.
+/// Index of the current search's number. The page increments it when a search ends, which
+/// stops the helpers of that search.
 const SEARCH: usize = 0;
-/// Behind the search's number, the nodes of each helper, none when a search begins.
+/// Index of the node counts, one word a helper, zeroed when a search begins.
 const NODES: usize = 1;
-/// The most workers that help another.
+/// Maximal number of helpers of one worker.
 pub const MAX_HELPERS: usize = 15;
-/// Behind the nodes, the table.
+/// Index where the transposition table begins.
 const TABLE: usize = NODES + MAX_HELPERS;
 
-/// The memory of a team.
+/// Shared memory of a team: search number, node counts, transposition table.
 #[derive(Clone)]
 pub struct Team(Arc<dyn SharedMemory>);
 
 impl Team {
-    /// `None` where the memory has no room for a table.
+    /// Returns `None` if the memory is too small for a table.
     pub fn new(memory: Arc<dyn SharedMemory>) -> Option<Team> {
         (memory.words() >= 2 * TABLE).then_some(Team(memory))
     }
 
-    /// Nodes of all helpers in the present search.
+    /// Returns the node count of all helpers in the current search.
     pub fn nodes(&self) -> u64 {
         (0..MAX_HELPERS)
             .map(|helper| self.0.load(NODES + helper))
@@ -67,12 +67,12 @@ impl TableMemory for Team {
     }
 }
 
-/// A worker that helps in one search, and tells of its nodes.
+/// Interrupt of a helper's search: publishes its node count and ends with the team's search.
 pub struct Helper {
     pub team: Team,
-    /// Less than [`MAX_HELPERS`].
+    /// Helper number, less than [`MAX_HELPERS`].
     pub index: usize,
-    /// The number of the search.
+    /// Number of the search that is helped.
     pub search: u64,
 }
 

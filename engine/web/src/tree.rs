@@ -1,7 +1,7 @@
-//! A game as a tree of moves: what play, study and analysis have on the board.
+//! The tree of moves of a game with variations.
 //!
-//! The page holds the tree as a value and hands it in with each request, so that
-//! it outlives a module that breaks down, and an earlier tree is all that *Undo* needs.
+//! The page keeps the tree as a value and sends it with each request: it survives a crash of
+//! the module, and *Undo* only needs the previous tree.
 
 mod edit;
 mod walk;
@@ -16,51 +16,53 @@ use crate::error::RequestError;
 use crate::game::Game;
 use crate::score::WhiteScore;
 
-/// The form that is kept; another one is refused.
+/// Version of the saved format; others are rejected.
 pub const VERSION: u32 = 1;
 
 /// A game with its variations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Tree {
-    /// The form it is kept in.
+    /// Format version.
     pub version: u32,
-    /// A FEN; `null` for the usual start.
+    /// FEN; `null` for the standard start.
     pub start: Option<String>,
-    /// Of a PGN file, in its order, without those that say the start.
+    /// PGN tags in file order, without `FEN` and `SetUp`.
     pub tags: Vec<(String, String)>,
-    /// The start, then moves, each behind its parent. Of moves from one position the first
-    /// is the main one, and the others are variations.
+    /// The start, then moves, each after its parent. Among siblings the first is the main line,
+    /// the others are variations.
     pub nodes: Vec<Node>,
 }
 
-/// A move, and what is said of it and of the position it leads to.
+/// A move with its annotations.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Node {
-    /// The node of the move before.
+    /// Parent node.
     pub parent: usize,
-    /// As UCI writes it; empty at the start.
+    /// UCI move; empty at the start.
     pub uci: String,
-    /// What introduces a variation, on its first move.
+    /// Comment before the first move of a variation.
     pub before: String,
-    /// What is said of the move, or of the whole game at its start.
+    /// Comment after the move; at the start, on the whole game.
     pub comment: String,
     /// Numeric annotation glyphs, such as 4 for `??`.
     pub glyphs: Vec<u8>,
-    /// The evaluation of a PGN's comment, and its depth in plies, 0 where it has none.
+    /// Evaluation in the PGN comment.
     pub eval: Option<WhiteScore>,
+    /// Depth of `eval` in plies, 0 if not given.
     pub depth: u8,
-    /// Milliseconds left to the side that has moved.
+    /// Milliseconds left to the mover after the move.
     pub clock: Option<u32>,
-    /// What a search of the position has found: one that was watched, and the curve's.
+    /// Score of the last search of the position, in play, analysis or review.
     pub found: Option<WhiteScore>,
+    /// Score of the evaluation curve's search.
     pub curve: Option<WhiteScore>,
 }
 
 impl Tree {
-    /// A tree with its start alone.
+    /// Creates a tree without moves.
     pub fn new(start: Option<String>) -> Tree {
         Tree {
             version: VERSION,
@@ -70,7 +72,7 @@ impl Tree {
         }
     }
 
-    /// A game without variations.
+    /// Converts a game to a tree without variations.
     pub fn of_game(game: &Game) -> Tree {
         let mut tree = Tree::new(game.start.clone());
         for (parent, uci) in game.moves.iter().enumerate() {
@@ -83,13 +85,12 @@ impl Tree {
         tree
     }
 
-    /// The board that the game begins with.
+    /// Returns the start position.
     pub fn opening(&self) -> Result<Board, RequestError> {
         crate::game::opening(self.start.as_deref())
     }
 
-    /// Whether the tree may be walked: it is of this form, and every node stands behind
-    /// its parent.
+    /// Checks the format version, and that every node comes after its parent.
     pub fn check(&self) -> Result<(), RequestError> {
         if self.version != VERSION {
             return Err(RequestError::Version(self.version));

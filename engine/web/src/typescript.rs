@@ -1,4 +1,4 @@
-//! The page's TypeScript types, made of the Rust ones.
+//! Generates the page's TypeScript types from the Rust types.
 
 use std::collections::BTreeMap;
 use std::{env, fs};
@@ -8,11 +8,11 @@ use ts_rs::{Config, TS, TypeVisitor};
 use crate::search::Iteration;
 use crate::session::{Answer, Request};
 
-/// Relative to the crate.
+/// Path of the generated file, relative to the crate.
 const PATH: &str = "page/types.ts";
 const REMAKE: &str = "REMAKE_TYPES=1 cargo test -p web --lib typescript";
 
-/// Declarations by name, each with its documentation.
+/// TypeScript declarations with their docs, by name.
 struct Declarations {
     config: Config,
     by_name: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ struct Declarations {
 
 impl TypeVisitor for Declarations {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // Numbers, texts and lists have no place of their own.
+        // Primitive types and lists have no output path.
         if T::output_path().is_some() && !self.by_name.contains_key(&T::ident(&self.config)) {
             let docs = T::docs().unwrap_or_default();
             let text = format!("{docs}export {}\n", T::decl(&self.config));
@@ -31,9 +31,9 @@ impl TypeVisitor for Declarations {
 }
 
 #[test]
-fn the_pages_types_are_those_of_the_module() {
+fn page_types_match_the_module() {
     let mut declarations = Declarations {
-        // A count that a double cannot hold is none that a browser reaches.
+        // No browser counts beyond 2^53, where a double stops being exact.
         config: Config::new().with_large_int("number"),
         by_name: BTreeMap::new(),
     };

@@ -1,5 +1,4 @@
-//! Why a move was played: what the evaluation makes of each legal move, and what the last
-//! move of a game has changed.
+//! Explanation of moves: the value after each legal move, and what the last move changed.
 
 use engine::cozy_chess::{Board, Move, Square, util};
 use engine::{is_chess960, legal_moves, write_move};
@@ -12,51 +11,50 @@ use crate::inside::InputReport;
 use crate::names::{PieceName, SideName, SquareName};
 use crate::rules::castled;
 
-/// A legal move and the value of the position behind it, without a search, in pawns from
-/// White's view.
+/// A legal move and the static evaluation after it, in pawns from White's view.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MoveValue {
     uci: String,
     san: String,
     from: SquareName,
-    /// Where the piece lands.
+    /// Square where the piece lands.
     to: SquareName,
     value: f32,
     mates: bool,
 }
 
-/// What a move has changed. All values are in pawns from White's view.
+/// Effects of a move. Values are in pawns from White's view.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MoveChange {
     san: String,
     mover: SideName,
-    /// Of the position before, and after.
+    /// Evaluation before and after.
     values: [f32; 2],
     pieces: Vec<WorthChange>,
-    /// The inputs that see what is en prise, before and after.
+    /// Inputs for pieces en prise, before and after.
     threats: [Vec<InputReport>; 2],
 }
 
-/// What a piece was worth, and is.
+/// Value of a piece before and after a move.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 struct WorthChange {
     color: SideName,
-    /// After the move, if it is still there.
+    /// Kind of piece after the move; before it, if captured.
     piece: PieceName,
     from: SquareName,
-    /// `null` if it was taken.
+    /// Square after the move; `null` if captured.
     to: Option<SquareName>,
     before: f32,
     after: f32,
 }
 
-/// The legal moves of a game's last position.
+/// Evaluates the position after each legal move of a game's last position.
 ///
 /// # Errors
-/// Where there is no such game, or the net's values overflow.
+/// If the game is invalid, or the network's values overflow.
 pub fn weigh(evaluator: &SelectedEvaluator, game: &Game) -> Result<Vec<MoveValue>, RequestError> {
     let position = game.replay(|_, _| {})?;
     let board = position.board();
@@ -77,10 +75,10 @@ pub fn weigh(evaluator: &SelectedEvaluator, game: &Game) -> Result<Vec<MoveValue
     Ok(moves)
 }
 
-/// What the last move of a game has changed; `None` where there is no move.
+/// Describes what the last move of a game changed; `None` for a game without moves.
 ///
 /// # Errors
-/// As [`weigh`].
+/// Those of [`weigh`].
 pub fn change(
     evaluator: &SelectedEvaluator,
     game: &Game,
@@ -118,12 +116,12 @@ pub fn change(
     }))
 }
 
-/// Where the piece that moves lands: a king that castles not on its rook.
+/// Returns the target square of the moving piece; for castling, the king's.
 fn landing(board: &Board, mv: Move) -> Square {
     castled(board, mv).map_or(mv.to, |[king, _]| king)
 }
 
-/// Where a piece of the board before a move is after it; `None` if it was taken.
+/// Returns the square after a move of the piece that stood on `from`; `None` if captured.
 fn destination(before: &Board, after: &Board, mv: Move, from: Square) -> Option<Square> {
     match castled(before, mv) {
         Some([king, _]) if from == mv.from => Some(king),
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn all_moves_are_weighed() {
+    fn weighs_all_moves() {
         let evaluator = SelectedEvaluator::embedded().unwrap();
         let moves = weigh(&evaluator, &game(None, &["e2e4"])).unwrap();
         assert_eq!(moves.len(), 20);
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_piece_is_followed() {
+    fn follows_moved_and_captured_pieces() {
         for (fen, uci, from, to) in [
             (
                 "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
@@ -211,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_en_prise_is_told() {
+    fn reports_pieces_en_prise() {
         let evaluator = SelectedEvaluator::embedded().unwrap();
         let game = game(None, &["e2e4", "d7d5"]);
         let found = change(&evaluator, &game).unwrap().unwrap();

@@ -1,14 +1,13 @@
-//! What is read of PGN files, beside what python-chess reads of them
-//! (`engine/web/tests/pgn/golden.py`).
+//! The PGN parser against python-chess (`engine/web/tests/pgn/golden.py`).
 
 use std::fs;
 
 use serde_json::{Value, json};
 use web::{Host, Session};
 
-struct Nobody;
+struct TestHost;
 
-impl Host for Nobody {
+impl Host for TestHost {
     fn now(&self) -> f64 {
         0.0
     }
@@ -22,11 +21,11 @@ fn folder() -> String {
 fn read(text: &str) -> Value {
     let mut session = Session::new().unwrap();
     let request = json!({ "op": "readPgn", "text": text }).to_string();
-    let answer: Value = serde_json::from_str(&session.answer(&request, &Nobody)).unwrap();
+    let answer: Value = serde_json::from_str(&session.answer(&request, &TestHost)).unwrap();
     answer["ok"]["readPgn"].clone()
 }
 
-/// A node as the reference has it: blanks and the order of glyphs count for nothing.
+/// A node in the reference's form, with whitespace and the order of glyphs normalised.
 fn node(node: &Value) -> Value {
     let words = |text: &Value| -> Vec<String> {
         let words = text.as_str().unwrap().split_whitespace();

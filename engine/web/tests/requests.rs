@@ -1,17 +1,17 @@
-//! Requests, good and damaged: an answer comes, never a panic.
+//! Valid and damaged requests: each gets an answer, without a panic.
 
 use web::{Host, Session};
 
-struct Nobody;
+struct TestHost;
 
-impl Host for Nobody {
+impl Host for TestHost {
     fn now(&self) -> f64 {
         0.0
     }
     fn report(&self, _: &str) {}
 }
 
-/// One of each kind, with numbers at the ends of their ranges.
+/// Requests of each kind, with numbers at the ends of their ranges.
 const REQUESTS: [&str; 22] = [
     r#"{"op":"game","start":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 65535","moves":["e2e4","e7e5"]}"#,
     r#"{"op":"position","start":"r3k2r/8/8/8/8/8/8/R3K2R b KQkq e3 99 65535","moves":["e8g8","e1c1"]}"#,
@@ -41,7 +41,7 @@ const REQUESTS: [&str; 22] = [
 fn every_request_is_answered() {
     let mut session = Session::new().unwrap();
     for request in REQUESTS {
-        let answer = session.answer(request, &Nobody);
+        let answer = session.answer(request, &TestHost);
         let refused = r#"{"error":"#;
         assert_eq!(
             answer.starts_with(refused),
@@ -61,7 +61,7 @@ fn every_request_is_answered() {
 #[test]
 fn damaged_requests_are_answered() {
     const ROUNDS: usize = 20_000;
-    /// `{"op":"` and something of the name.
+    /// Length of the undamaged prefix: `{"op":"` and part of the name.
     const KEPT: usize = 12;
     let alphabet: Vec<char> = "KQRBNPkqrbnp12345678/-wabcdefgh0{}[]\",:#+=xO.9eé\\ \n"
         .chars()
@@ -86,12 +86,12 @@ fn damaged_requests_are_answered() {
             }
         }
         let request: String = text.into_iter().collect();
-        // One that has lost its limit would search for ever.
+        // A search without its limit would not end.
         let limited = [r#""depth":2"#, r#""nodes":99,"#, r#""depth":1,"#];
         if request.contains("search") && !limited.iter().any(|limit| request.contains(limit)) {
             continue;
         }
-        let answer = session.answer(&request, &Nobody);
+        let answer = session.answer(&request, &TestHost);
         assert!(answer.starts_with('{'), "{request}");
     }
 }

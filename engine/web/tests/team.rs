@@ -1,4 +1,4 @@
-//! Workers that search together: sessions apart, over memory that they share.
+//! Workers of a team: separate sessions over shared memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,19 +73,19 @@ fn a_helper_searches_until_the_search_is_over() {
     }
     assert!(!helper.is_finished());
     let nodes = search(&mut Session::new().unwrap(), &memory);
-    let told = memory.load(1 + 4);
-    assert!(nodes > 1000, "those of the helper count");
+    let published = memory.load(1 + 4);
+    assert!(nodes > 1000, "the helper's nodes are included");
     memory.store(0, 2);
     let helped = helper.join().unwrap();
-    assert!(helped >= told);
-    // One that comes too late ends at once.
+    assert!(helped >= published);
+    // Helping an ended search returns at once.
     let late = r#"{"op":"help","moves":[],"search":1,"helper":0}"#;
     let reply = ask(&mut Session::new().unwrap(), &memory, late);
     assert!(reply["help"].as_u64().unwrap() < 1000);
 }
 
 #[test]
-fn what_one_has_found_others_know() {
+fn workers_share_table_entries() {
     let memory = memory(1 << 16);
     let alone = search(&mut Session::new().unwrap(), &memory);
     let after = search(&mut Session::new().unwrap(), &memory);
@@ -93,6 +93,6 @@ fn what_one_has_found_others_know() {
 }
 
 #[test]
-fn memory_without_room_for_a_table_is_none() {
+fn searches_alone_if_memory_is_too_small() {
     search(&mut Session::new().unwrap(), &memory(16));
 }

@@ -1,17 +1,17 @@
-//! What a comment says in words, and the evaluation and the clock in it.
+//! PGN comments: text, `[%eval]` and `[%clk]`.
 
 use records::position::{EvalComment, format_eval, parse_eval};
 
 use crate::score::WhiteScore;
 use crate::tree::Node;
 
-/// A comment as it can be written: it cannot hold the brace that would end it.
+/// Trims a comment and replaces `}`, which would end it in PGN.
 pub fn comment_text(text: &str) -> String {
     text.trim().replace('}', ")")
 }
 
-/// Adds a comment to what is said of a node.
-pub fn take(node: &mut Node, comment: &str) {
+/// Adds a PGN comment to a node: its first evaluation and clock as fields, the rest as text.
+pub fn add(node: &mut Node, comment: &str) {
     let mut text = String::new();
     let mut rest = comment;
     while let Some(start) = rest.find("[%") {
@@ -19,13 +19,13 @@ pub fn take(node: &mut Node, comment: &str) {
             break;
         };
         let end = start + length + 1;
-        let (said, command) = rest[..end].split_at(start);
-        text.push_str(said);
-        if !take_command(node, command) {
-            // What other programs say stays where it is.
+        let (before, command) = rest[..end].split_at(start);
+        text.push_str(before);
+        if !add_command(node, command) {
+            // Commands of other programs stay in the text.
             text.push_str(command);
         } else if text.ends_with(|c: char| !c.is_whitespace()) {
-            // What stood apart does not become a word, or another command.
+            // Keep the parts around a removed command from joining to one word or command.
             text.push(' ');
         }
         rest = &rest[end..];
@@ -34,7 +34,7 @@ pub fn take(node: &mut Node, comment: &str) {
     join(&mut node.comment, &comment_text(&text));
 }
 
-/// Adds a comment behind another.
+/// Appends to a comment, separated by a space.
 pub fn join(comment: &mut String, more: &str) {
     if !comment.is_empty() && !more.is_empty() {
         comment.push(' ');
@@ -42,8 +42,8 @@ pub fn join(comment: &mut String, more: &str) {
     comment.push_str(more);
 }
 
-/// Takes the first evaluation and the first clock.
-fn take_command(node: &mut Node, command: &str) -> bool {
+/// Stores an evaluation or clock if the node has none; returns whether it was stored.
+fn add_command(node: &mut Node, command: &str) -> bool {
     if let EvalComment::Eval { label, depth } = parse_eval(command.as_bytes()) {
         let first = node.eval.is_none();
         if first {
@@ -63,7 +63,7 @@ fn take_command(node: &mut Node, command: &str) -> bool {
     }
 }
 
-/// `1:02:03.4` in milliseconds.
+/// Parses a clock such as `1:02:03.4`; returns milliseconds.
 fn read_clock(text: &str) -> Option<u32> {
     let mut parts = text.split(':');
     let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
@@ -97,7 +97,7 @@ fn write_clock(milliseconds: u32) -> String {
     format!("[%clk {hours}:{minutes:02}:{:02}{fraction}]", seconds % 60)
 }
 
-/// What a PGN says behind a move, without the braces; `None` where there is nothing to say.
+/// Returns the PGN comment after a node, without braces; `None` if empty.
 pub fn of_node(node: &Node) -> Option<String> {
     let eval = node.eval.or(node.found).and_then(WhiteScore::label);
     let depth = node.eval.map_or(0, |_| node.depth);
@@ -106,8 +106,8 @@ pub fn of_node(node: &Node) -> Option<String> {
         node.clock.map(write_clock),
         Some(node.comment.clone()).filter(|text| !text.is_empty()),
     ];
-    let said: Vec<String> = parts.into_iter().flatten().collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 #[cfg(test)]
@@ -115,9 +115,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn evaluation_clock_and_words_are_told_apart() {
+    fn separates_evaluation_clock_and_text() {
         let mut node = Node::default();
-        take(
+        add(
             &mut node,
             " [%eval -0.31,20] [%clk 0:03:00.5] Good. [%csl Ga1] ",
         );
@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(node.comment, "Good. [%csl Ga1]");
         let written = "[%eval -0.31,20] [%clk 0:03:00.5] Good. [%csl Ga1]";
         assert_eq!(of_node(&node).as_deref(), Some(written));
-        // What is there already is not replaced, and not lost.
-        take(&mut node, "[%eval 9.0] [%clk nonsense");
+        // A second evaluation stays in the text.
+        add(&mut node, "[%eval 9.0] [%clk nonsense");
         assert_eq!(node.eval, Some(WhiteScore::Cp(-31)));
         assert!(node.comment.ends_with("[%eval 9.0] [%clk nonsense"));
     }

@@ -1,23 +1,22 @@
-//! The games of a text, without their moves.
+//! Splits a PGN text into games, without reading their moves.
 
 use serde::Serialize;
 
 use crate::error::RequestError;
 use crate::pgn::tokens::{Token, Tokens};
 
-/// A game of a text, not read yet.
+/// An unparsed game.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GameText {
     pub tags: Vec<(String, String)>,
-    /// Its part of the text.
     pub text: String,
 }
 
-/// Finds every game of a text.
+/// Splits a PGN text into games.
 ///
 /// # Errors
-/// Where there is none.
+/// If it has none.
 pub fn list(text: &str) -> Result<Vec<GameText>, RequestError> {
     let mut tokens = Tokens::of(text);
     let mut games = Vec::new();
@@ -37,7 +36,7 @@ pub fn list(text: &str) -> Result<Vec<GameText>, RequestError> {
 
 type Tags = Vec<(String, String)>;
 
-/// Where the next game ends, and its tags; no tags where it has neither them nor moves.
+/// Returns the end of the next game and its tags; `None` for the tags if it is empty.
 fn next_game(tokens: &mut Tokens) -> Option<(usize, Option<Tags>)> {
     let mut tags: Tags = Vec::new();
     let mut movetext = false;
@@ -45,7 +44,7 @@ fn next_game(tokens: &mut Tokens) -> Option<(usize, Option<Tags>)> {
     loop {
         let before = tokens.at();
         let Some(token) = tokens.next() else {
-            // What is left is blank, or a game without a result.
+            // The end of the text: nothing is left, or a game without a result.
             return any.then(|| (tokens.at(), kept(tags, movetext)));
         };
         any = true;
@@ -53,7 +52,7 @@ fn next_game(tokens: &mut Tokens) -> Option<(usize, Option<Tags>)> {
             Token::Tag { name, value } => {
                 let again = name == "Event" && tags.iter().any(|(known, _)| known == "Event");
                 if movetext || again {
-                    tokens.go(before);
+                    tokens.seek(before);
                     return Some((before, kept(tags, movetext)));
                 }
                 tags.push((name.to_string(), value));

@@ -1,9 +1,9 @@
-//! Moves as people and programs write them.
+//! Move notations: SAN, its common variants, and UCI.
 
 use engine::cozy_chess::{Board, Move, util};
 use engine::parse_move;
 
-/// The legal move that a text means: SAN, with figurines, zeros or dashes too, or UCI.
+/// Parses a legal move: SAN, also with figurines, zeros or dashes, or UCI.
 pub fn find_move(board: &Board, text: &str) -> Option<Move> {
     let plain = plain(text);
     util::parse_san_move(board, &plain)
@@ -11,7 +11,7 @@ pub fn find_move(board: &Board, text: &str) -> Option<Move> {
         .or_else(|| parse_move(board, text).ok())
 }
 
-/// The pawn's move that a text means where it leaves out the piece to promote to.
+/// Parses a promotion that does not name its piece.
 pub fn without_piece(board: &Board, text: &str) -> Option<Move> {
     let queen = |text: &str| find_move(board, &format!("{text}=Q"));
     let uci = || find_move(board, &format!("{text}q"));
@@ -19,7 +19,7 @@ pub fn without_piece(board: &Board, text: &str) -> Option<Move> {
     mv.promotion.map(|_| mv)
 }
 
-/// A move as SAN has it.
+/// Normalises a move to plain SAN.
 fn plain(text: &str) -> String {
     let text = text.trim_end_matches(['+', '#', '!', '?']);
     let text = text
@@ -37,7 +37,7 @@ fn plain(text: &str) -> String {
             '♖' | '♜' => Some('R'),
             '♗' | '♝' => Some('B'),
             '♘' | '♞' => Some('N'),
-            // A pawn has no letter; fonts may be asked for text or for a picture.
+            // SAN has no letter for pawns; variation selectors choose text or emoji glyphs.
             '♙' | '♟' | '\u{fe0e}' | '\u{fe0f}' => None,
             ':' | '×' => Some('x'),
             _ => Some(c),

@@ -1,4 +1,4 @@
-//! A game's text as a tree.
+//! Parses a PGN game to a tree.
 
 use engine::cozy_chess::{Board, Color};
 use engine::{is_chess960, pgn, write_fen};
@@ -12,10 +12,10 @@ use crate::pgn::tokens::{Token, Tokens};
 use crate::rules::{TreeReport, describe_tree};
 use crate::tree::{Node, Tree, Walk, children, renumber};
 
-/// Faults that are told one by one.
-const TOLD: usize = 20;
+/// Faults listed one by one; further ones are only counted.
+const MAX_FAULTS: usize = 20;
 
-/// What games are called whose rules are those of standard chess or of Chess960.
+/// Values of the `Variant` tag for standard chess and Chess960, in lower case.
 const CHESS: [&str; 9] = [
     "standard",
     "chess",
@@ -28,21 +28,21 @@ const CHESS: [&str; 9] = [
     "fischer random",
 ];
 
-/// A game that was read.
+/// A parsed game.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ReadGame {
     pub tree: Tree,
     pub report: TreeReport,
     pub result: Option<String>,
-    /// What had to be left out, and what was taken for something else.
+    /// Messages about parts that were skipped or reinterpreted.
     pub faults: Vec<String>,
 }
 
-/// Reads the first game of a text.
+/// Parses the first game of a PGN text.
 ///
 /// # Errors
-/// Where the game is of another variant, or its start is no position.
+/// If the game is of another variant or starts from an illegal position.
 pub fn read(text: &str) -> Result<ReadGame, RequestError> {
     let mut reader = Reader::default();
     let mut tokens = Tokens::of(text);
@@ -54,7 +54,7 @@ pub fn read(text: &str) -> Result<ReadGame, RequestError> {
         match token {
             Token::Tag { name, value } => {
                 if reader.game.is_some() {
-                    tokens.go(before);
+                    tokens.seek(before);
                     break;
                 }
                 reader.tags.push((name.to_string(), value));
@@ -79,7 +79,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// What follows the tags.
+    /// Returns the movetext, which begins after the tags.
     fn movetext(&mut self) -> Result<&mut Movetext, RequestError> {
         if self.game.is_none() {
             self.game = Some(Movetext::begin(std::mem::take(&mut self.tags))?);
@@ -94,23 +94,23 @@ impl Reader {
         let Movetext {
             mut tree,
             mut faults,
-            more,
+            unlisted_faults,
             ..
         } = movetext;
         let tag = (tree.tags.iter_mut()).find(|(name, _)| name == "Result");
         let result = match (self.result, tag) {
-            (Some(result), Some((_, said))) => {
-                if *said != result && *said != "*" {
-                    faults.push(format!("The tags say {said}, the moves end with {result}"));
+            (Some(result), Some((_, value))) => {
+                if *value != result && *value != "*" {
+                    faults.push(format!("The tags say {value}, the moves end with {result}"));
                 }
-                *said = result.clone();
+                *value = result.clone();
                 Some(result)
             }
-            (None, Some((_, said))) => Some(said.clone()),
+            (None, Some((_, value))) => Some(value.clone()),
             (result, None) => result,
         };
-        if more > 0 {
-            faults.push(format!("and {more} faults more"));
+        if unlisted_faults > 0 {
+            faults.push(format!("and {unlisted_faults} more faults"));
         }
         let order = children(&tree);
         renumber(&mut tree, &order, 0);
@@ -124,19 +124,19 @@ impl Reader {
     }
 }
 
-/// A line that is being read.
+/// A main line or variation being parsed.
 struct Line {
-    /// Where its moves go on.
+    /// Node of its last move.
     node: usize,
-    /// Whether it has a move of its own.
+    /// Whether it has a move.
     moved: bool,
-    /// Moves that were left out behind one that could not be played.
+    /// Number of moves skipped after an unplayable one; `None` while moves are played.
     left_out: Option<u32>,
-    /// The fault that says so.
+    /// Index of the fault about them.
     fault: usize,
-    /// What introduces the next move.
+    /// Comment before the first move.
     before: String,
-    /// Parentheses opened within what is left out.
+    /// Depth of parentheses within the skipped part.
     inner: u32,
 }
 
@@ -153,14 +153,14 @@ impl Line {
     }
 }
 
-/// The moves of a game as they are read.
+/// Movetext parser: the tree so far and the stack of open lines.
 struct Movetext {
     tree: Tree,
     walk: Walk,
     lines: Vec<Line>,
     faults: Vec<String>,
-    /// Faults that are not told.
-    more: usize,
+    /// Faults beyond [`MAX_FAULTS`].
+    unlisted_faults: usize,
 }
 
 impl Movetext {
@@ -194,7 +194,7 @@ impl Movetext {
             },
             lines: vec![Line::from(0)],
             faults,
-            more: 0,
+            unlisted_faults: 0,
         })
     }
 
@@ -203,15 +203,15 @@ impl Movetext {
     }
 
     fn fault(&mut self, text: String) -> usize {
-        if self.faults.len() < TOLD {
+        if self.faults.len() < MAX_FAULTS {
             self.faults.push(text);
             return self.faults.len() - 1;
         }
-        self.more += 1;
+        self.unlisted_faults += 1;
         usize::MAX
     }
 
-    /// Where the last move stands, for what is told of faults.
+    /// Returns the move number after the last move, for fault messages.
     fn place(&self) -> String {
         let line = self.lines.last().expect("the main line stays");
         pgn::number(&self.walk.boards[line.node])
@@ -223,7 +223,7 @@ impl Movetext {
             .last()
             .is_some_and(|line| line.left_out.is_some())
         {
-            return self.pass_over(token);
+            return self.skip(token);
         }
         match token {
             Token::Move(text) => self.play(text),
@@ -277,7 +277,7 @@ impl Movetext {
         line.moved = true;
     }
 
-    /// A number that fits an outer line alone says that a parenthesis is missing.
+    /// Closes variations up to the line that the move number fits: a parenthesis is missing.
     fn number(&mut self, number: u32, black: bool) {
         let fits = |line: &Line| {
             let board = &self.walk.boards[line.node];
@@ -300,7 +300,7 @@ impl Movetext {
         let main = self.lines.len() == 1;
         let line = self.lines.last_mut().expect("the main line stays");
         if line.moved || main {
-            comment::take(&mut self.tree.nodes[line.node], text);
+            comment::add(&mut self.tree.nodes[line.node], text);
         } else {
             comment::join(&mut line.before, &comment_text(text));
         }
@@ -331,14 +331,14 @@ impl Movetext {
             return;
         }
         let closed = self.lines.pop().expect("there is more than one");
-        self.tell_left_out(&closed);
-        // What introduces a move that never came is said of the move before.
+        self.report_left_out(&closed);
+        // The introduction of a variation without moves belongs to the move before it.
         let node = self.line().node;
-        comment::take(&mut self.tree.nodes[node], &closed.before);
+        comment::add(&mut self.tree.nodes[node], &closed.before);
     }
 
-    /// Passes over what stands behind a move that cannot be played.
-    fn pass_over(&mut self, token: Token) {
+    /// Skips a token after an unplayable move.
+    fn skip(&mut self, token: Token) {
         let line = self.line();
         match token {
             Token::Move(_) => *line.left_out.get_or_insert_default() += 1,
@@ -349,7 +349,7 @@ impl Movetext {
         }
     }
 
-    fn tell_left_out(&mut self, line: &Line) {
+    fn report_left_out(&mut self, line: &Line) {
         let Some(fault) = self.faults.get_mut(line.fault) else {
             return;
         };
@@ -375,7 +375,7 @@ impl Movetext {
             self.close();
         }
         let main = self.lines.pop().expect("the main line stays");
-        self.tell_left_out(&main);
+        self.report_left_out(&main);
         self.lines.push(main);
     }
 }

@@ -1,4 +1,4 @@
-//! Reading and writing together.
+//! Round trips of parsing and writing.
 
 use super::*;
 use crate::error::RequestError;
@@ -56,20 +56,20 @@ fn a_lichess_game_is_read_and_written() {
 }
 
 #[test]
-fn a_study_is_written_as_it_was_read() {
+fn a_study_round_trips() {
     let read = game(STUDY);
     assert_eq!(read.faults, [""; 0]);
     let text = written(&read.tree, "*").replace('\n', " ");
     assert_eq!(text.trim(), STUDY.replace('\n', " "));
 }
 
-/// What is written is read as the same tree, and without a fault.
+/// Asserts that a parsed game survives writing and parsing, without faults.
 fn assert_same(text: &str) {
     let Ok(first) = read(text) else {
         return;
     };
-    let told = first.result.as_deref();
-    let known = told.filter(|told| ["1-0", "0-1", "1/2-1/2"].contains(told));
+    let result = first.result.as_deref();
+    let known = result.filter(|result| ["1-0", "0-1", "1/2-1/2"].contains(result));
     let result = known.unwrap_or("*");
     let again = written(&first.tree, result);
     let second = game(&again);
@@ -100,7 +100,7 @@ impl Dice {
 }
 
 #[test]
-fn damaged_texts_are_read_as_what_is_written_of_them() {
+fn damaged_texts_round_trip() {
     const ROUNDS: usize = 20_000;
     let pieces = [
         "(",
@@ -151,7 +151,7 @@ fn damaged_texts_are_read_as_what_is_written_of_them() {
 }
 
 #[test]
-fn random_trees_are_read_as_they_are_written() {
+fn random_trees_round_trip() {
     const ROUNDS: usize = 300;
     let words = [
         "",
@@ -198,7 +198,7 @@ fn random_trees_are_read_as_they_are_written() {
             });
             walk.push(parent, mv);
         }
-        // Only a variation's first move has an introduction.
+        // Main-line moves have no comment before them.
         let order = crate::tree::children(&tree);
         for moves in &order {
             if let Some(&main) = moves.first() {
@@ -213,7 +213,7 @@ fn random_trees_are_read_as_they_are_written() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn reports_unreadable_parts() {
     for (text, expected, fault) in [
         (
             "1. e4 e5 2. Ke3 Nc6 *",
@@ -281,7 +281,7 @@ fn an_unclosed_parenthesis_or_brace_leaves_the_next_game_alone() {
 }
 
 #[test]
-fn games_are_told_apart() {
+fn splits_a_text_into_games() {
     let games = list("[Event \"only tags\"]\n\n[Event \"b\"]\n[White \"W\"]\n\n1. e4 1-0\n1. d4 (1. c4 1-0) d5 *").unwrap();
     let texts: Vec<&str> = games.iter().map(|game| game.text.as_str()).collect();
     assert_eq!(texts[1], "[Event \"b\"]\n[White \"W\"]\n\n1. e4 1-0");
@@ -308,7 +308,7 @@ fn moves_alone_are_a_game_in_any_notation() {
 }
 
 #[test]
-fn other_rules_are_refused_by_name() {
+fn rejects_other_variants() {
     let error = read("[Variant \"Atomic\"]\n\n1. e4 *").err().unwrap();
     assert!(matches!(&error, RequestError::Variant(name) if name == "Atomic"));
     for variant in ["Standard", "From Position", "Chess960", "Fischerandom"] {
@@ -318,7 +318,7 @@ fn other_rules_are_refused_by_name() {
 }
 
 #[test]
-fn a_start_other_than_the_usual_one_is_kept() {
+fn keeps_a_custom_start() {
     let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
     let read = game(&format!("[FEN \"{fen}\"]\n\n1. O-O Ke7 *"));
     assert_eq!(read.tree.start.as_deref(), Some(fen));
@@ -333,7 +333,7 @@ fn read_error(text: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Past a null move all moves would be those of the wrong side.
+/// After a skipped null move all moves would belong to the wrong side.
 #[test]
 fn null_moves_end_their_line() {
     for null in ["--", "Z0", "0000", "@@@@", "null"] {
@@ -345,9 +345,9 @@ fn null_moves_end_their_line() {
     }
 }
 
-/// Below a FEN that is overlooked the moves would be played from the usual start.
+/// With its FEN overlooked a game would be played from the standard start.
 #[test]
-fn tags_of_the_start_count_in_any_case() {
+fn start_tags_are_case_insensitive() {
     let text = "[fen \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[SETUP \"1\"]\n\n1. e4 *";
     let read = game(text);
     assert_eq!(read.faults, [""; 0]);
@@ -362,9 +362,8 @@ fn tags_of_the_start_count_in_any_case() {
     assert_eq!(announced.faults.len(), 1);
 }
 
-/// What introduces a variation is written where it has become the main line.
 #[test]
-fn a_promoted_variation_keeps_what_introduces_it() {
+fn a_promoted_variation_keeps_its_introduction() {
     let read = game("1. e4 e5 ({ Or so: } 1... c5 2. Nf3) *");
     let at = moves(&read).iter().position(|&uci| uci == "c7c5").unwrap() + 1;
     let promoted = crate::tree::edit(read.tree, at, crate::tree::Edit::Promote).unwrap();

@@ -1,29 +1,29 @@
-//! The words of a PGN text.
+//! Tokenizer of PGN texts.
 
 use std::borrow::Cow;
 
-/// A word.
+/// A PGN token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token<'a> {
     /// A tag pair.
     Tag { name: &'a str, value: String },
-    /// What stands in braces or behind a semicolon.
+    /// A comment in braces or after a semicolon.
     Comment(Cow<'a, str>),
-    /// A comment whose brace is missing: what was taken for it.
+    /// A comment without its closing brace, up to the next game's tags or the end.
     OpenComment(&'a str),
     /// `(`
     Open,
     /// `)`
     Close,
-    /// A glyph, as `$4` or `??`.
+    /// A glyph (NAG), such as `$4` or `??`.
     Glyph(u8),
-    /// A move's number, and whether Black makes it.
+    /// A move number; `black` after more than one dot.
     Number { number: u32, black: bool },
-    /// How the game has ended.
+    /// The game's result.
     Result(&'static str),
-    /// What looks like a move.
+    /// A word in some move notation, legal or not.
     Move(&'a str),
-    /// All else.
+    /// Any other word.
     Other(&'a str),
 }
 
@@ -37,10 +37,10 @@ const RESULTS: [(&str, &str); 7] = [
     ("*", "*"),
 ];
 
-/// Null moves as programs write them: no move of chess, but the turn passes.
+/// Null moves in the notations of other programs.
 const NULL_MOVES: [&str; 5] = ["--", "Z0", "0000", "@@@@", "null"];
 
-/// Glyphs that are written as signs. The longer ones come first.
+/// Glyphs written as signs; a sign comes after the longer ones that it begins.
 const SIGNS: [(&str, u8); 21] = [
     ("!!", 3),
     ("??", 4),
@@ -65,7 +65,7 @@ const SIGNS: [(&str, u8); 21] = [
     ("=", 10),
 ];
 
-/// Reads words from a place on.
+/// Iterator over the tokens of a text.
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -73,12 +73,12 @@ pub struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     pub fn of(text: &'a str) -> Tokens<'a> {
-        // Some programs begin their files with a byte order mark.
-        let at = text.len() - text.trim_start_matches('\u{feff}').len();
+        let byte_order_mark = '\u{feff}';
+        let at = text.len() - text.trim_start_matches(byte_order_mark).len();
         Tokens { text, at }
     }
 
-    /// Where the next word is looked for.
+    /// Returns the current byte offset.
     pub fn at(&self) -> usize {
         self.at
     }
@@ -87,12 +87,12 @@ impl<'a> Tokens<'a> {
         &self.text[self.at..]
     }
 
-    /// Looks for the next word from there on.
-    pub fn go(&mut self, at: usize) {
+    /// Continues at a byte offset.
+    pub fn seek(&mut self, at: usize) {
         self.at = at;
     }
 
-    /// Whether the next word is a closing parenthesis.
+    /// Returns whether the next token is a closing parenthesis.
     pub fn closes(&self) -> bool {
         self.rest().trim_start().starts_with(')')
     }
@@ -103,7 +103,7 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// Passes over blanks, and lines that the standard has passed over.
+    /// Skips whitespace and lines that begin with `%`, the escape of the PGN standard.
     fn skip(&mut self) {
         loop {
             let blank = |c: char| c.is_whitespace() || c == '\u{feff}';
@@ -126,7 +126,7 @@ impl<'a> Tokens<'a> {
     fn comment(&mut self) -> Token<'a> {
         let body = &self.rest()[1..];
         let close = body.find('}');
-        // The next game's tags do not stand in a comment: its brace is missing.
+        // Tags of the next game inside the comment mean that its brace is missing.
         let next = next_tags(&body[..close.unwrap_or(body.len())]);
         match (next, close) {
             (None, Some(close)) => {
@@ -195,7 +195,7 @@ impl<'a> Iterator for Tokens<'a> {
             ';' => {
                 let line = self.rest().find('\n').unwrap_or(self.rest().len());
                 let body = &self.take(line)[1..];
-                // It may hold the brace that would end it as it is written again.
+                // Braces are allowed here; `comment_text` replaces them on writing.
                 Some(Token::Comment(Cow::Borrowed(body)))
             }
             '(' | ')' => {
@@ -224,7 +224,7 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Whether a word is a move in some notation, legal or not.
+/// Returns whether a word is a move in some notation, legal or not.
 fn looks_like_move(word: &str) -> bool {
     let castles = ["O-O", "0-0", "o-o"]
         .iter()
@@ -234,7 +234,7 @@ fn looks_like_move(word: &str) -> bool {
     castles || NULL_MOVES.contains(&word) || bytes.windows(2).any(square)
 }
 
-/// A tag pair at the beginning of a text: name, value and length.
+/// Parses a tag pair at the beginning of a text; returns name, value and length in bytes.
 fn tag(text: &str) -> Option<(&str, String, usize)> {
     let body = text.strip_prefix('[')?.trim_start_matches([' ', '\t']);
     let name_end = body.find(|c: char| !(c.is_ascii_alphanumeric() || "_+#=:-".contains(c)))?;
@@ -246,7 +246,7 @@ fn tag(text: &str) -> Option<(&str, String, usize)> {
     let line_end = quoted.find(['\n', '\r']).unwrap_or(quoted.len());
     let line = &quoted[..line_end];
     let strict = quote_end(line).filter(|&end| line[end + 1..].trim_start().starts_with(']'));
-    // A quote within the value that nobody has escaped: the line's last one ends it.
+    // With unescaped quotes in the value, the line's last quote ends it.
     let last = || {
         line.rfind('"')
             .filter(|&end| line[end + 1..].trim_start().starts_with(']'))
@@ -257,7 +257,7 @@ fn tag(text: &str) -> Option<(&str, String, usize)> {
     Some((name, value, text.len() - quoted.len() + bracket))
 }
 
-/// Where the quote that ends a value stands.
+/// Returns the offset of the first unescaped quote.
 fn quote_end(line: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, c) in line.char_indices() {
@@ -286,7 +286,7 @@ fn unescape(value: &str) -> String {
     text
 }
 
-/// Where the tags of another game begin within a comment: a tag pair behind an empty line.
+/// Returns the offset of another game's tags within a comment: a tag pair after an empty line.
 fn next_tags(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(found) = text[from..].find("\n[") {
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_told_apart() {
+    fn splits_a_text_into_tokens() {
         let text = "\u{feff}[Event \"A \\\"b\\\" \\\\\"]\n% no word\n1.e4!? {a (b} 1...e5 $14 (2. ♘f3; x }\n) 1/2-1/2";
         let expected = [
             Token::Tag {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn castling_with_zeros_is_no_result() {
+    fn castling_with_zeros_is_not_a_result() {
         let expected = [
             Token::Move("0-0"),
             Token::Move("0-0-0+"),
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_escaped_belongs_to_the_value() {
+    fn accepts_unescaped_quotes_in_values() {
         let expected = [Token::Tag {
             name: "Event",
             value: "Rated \"Blitz\" game".to_string(),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_without_its_brace_ends_before_the_next_game() {
+    fn an_open_comment_ends_before_the_next_game() {
         let text = "1. e4 {open\n\n[Event \"next\"]\n\n1. d4 {closed} *";
         let kinds: Vec<bool> = (tokens(text).iter())
             .map(|token| matches!(token, Token::OpenComment("open\n\n")))

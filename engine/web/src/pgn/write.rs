@@ -1,4 +1,4 @@
-//! A tree as PGN.
+//! Writes a tree as PGN.
 
 use engine::cozy_chess::{Board, Color, util};
 use engine::{is_chess960, pgn};
@@ -8,27 +8,26 @@ use crate::error::RequestError;
 use crate::pgn::comment;
 use crate::tree::{Tree, Walk, children};
 
-/// A game to be written.
+/// A game to write.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct WrittenGame {
     pub tree: Tree,
-    /// Of a game that has none of its own.
+    /// Tags for a tree without tags.
     pub tags: Vec<(String, String)>,
     pub result: String,
 }
 
-/// What is to be written next.
+/// A step of the traversal.
 enum Step {
-    /// The moves from a node.
+    /// Moves after a node.
     From(usize),
-    /// A variation by its first move.
+    /// First move of a variation.
     Variation(usize),
-    /// The end of a variation.
     End,
 }
 
-/// Writes a game with all that is said in it.
+/// Writes a game as PGN with all its annotations.
 pub fn write(game: &WrittenGame) -> Result<String, RequestError> {
     let WrittenGame { tree, result, .. } = game;
     let walk = Walk::of(tree)?;
@@ -37,7 +36,7 @@ pub fn write(game: &WrittenGame) -> Result<String, RequestError> {
         false => tree.tags.clone(),
     };
     match tags.iter_mut().find(|(name, _)| name == "Result") {
-        Some((_, said)) => said.clone_from(result),
+        Some((_, value)) => value.clone_from(result),
         None => tags.push(("Result".to_string(), result.clone())),
     }
     let opening = &walk.boards[0];
@@ -76,7 +75,7 @@ pub fn write(game: &WrittenGame) -> Result<String, RequestError> {
     Ok(format!("{tags}{opening}\n{movetext}\n"))
 }
 
-/// As [`pgn::opening_tags`]; a tag of the game may say the variant already.
+/// Like [`pgn::opening_tags`], without `Variant` if the game has that tag already.
 fn opening_tags(opening: &Board, variant: bool) -> String {
     let tags = pgn::opening_tags(opening);
     if variant && is_chess960(opening) {
@@ -86,13 +85,13 @@ fn opening_tags(opening: &Board, variant: bool) -> String {
     tags
 }
 
-/// The words of a movetext.
+/// Movetext as words, to be wrapped into lines.
 #[derive(Default)]
 struct Words {
     words: Vec<String>,
     /// Whether the next word begins a variation.
     opens: bool,
-    /// Whether Black's move goes without its number.
+    /// Whether the next move follows another directly: Black's then has no number.
     follows: bool,
 }
 
@@ -128,18 +127,18 @@ impl Words {
         let Some(mv) = walk.moves[node] else {
             return;
         };
-        let said = &tree.nodes[node];
-        let board = &walk.boards[said.parent];
-        // Of a variation that was made the main line, it stands behind the move before.
-        self.comment(Some(said.before.clone()).filter(|text| !text.is_empty()));
+        let annotated = &tree.nodes[node];
+        let board = &walk.boards[annotated.parent];
+        // In a promoted variation this comment follows the move before.
+        self.comment(Some(annotated.before.clone()).filter(|text| !text.is_empty()));
         if board.side_to_move() == Color::White || !self.follows {
             self.word(pgn::number(board));
         }
         self.word(util::display_san_move(board, mv).to_string());
         self.follows = true;
-        for glyph in &said.glyphs {
+        for glyph in &annotated.glyphs {
             self.word(format!("${glyph}"));
         }
-        self.comment(comment::of_node(said));
+        self.comment(comment::of_node(annotated));
     }
 }

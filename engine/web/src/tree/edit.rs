@@ -1,4 +1,4 @@
-//! How a tree is changed.
+//! Edits of a tree.
 
 use engine::parse_move;
 use serde::{Deserialize, Serialize};
@@ -8,27 +8,27 @@ use crate::pgn::comment_text;
 use crate::rules::{TreeReport, describe_tree};
 use crate::tree::{Node, Tree, Walk, children};
 
-/// Glyphs of a move, of which it has one at most: `!` to `?!`.
+/// Move glyphs, `!` to `?!`; a move has at most one.
 const OF_MOVES: std::ops::RangeInclusive<u8> = 1..=6;
 
-/// A change at a node.
+/// An edit at a node.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "edit", rename_all = "camelCase")]
 pub enum Edit {
-    /// Takes away the move and all that follows it.
+    /// Deletes the move and its subtree.
     Delete,
-    /// Puts the node's variation in the place of the line that it branches off.
+    /// Makes the node's variation the main line at its last branching.
     Promote,
-    /// Puts the node's line first everywhere.
+    /// Makes the node's line the main line.
     MakeMain,
-    /// Says something else of the move.
+    /// Replaces the comment.
     Comment { text: String },
-    /// Gives a glyph, or takes it away where it is there.
+    /// Toggles a glyph.
     Glyph { glyph: u8 },
 }
 
-/// A tree that was changed, and the node to look at now.
+/// An edited tree and its selected node.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Edited {
@@ -37,8 +37,7 @@ pub struct Edited {
     report: TreeReport,
 }
 
-/// Plays a move at a node: goes on to where it has been played before, or adds it as the
-/// last variation.
+/// Plays a move at a node: selects the existing child, or adds one as the last variation.
 pub fn play(mut tree: Tree, at: usize, uci: &str) -> Result<Edited, RequestError> {
     let walk = Walk::of(&tree)?;
     let board = walk.boards.get(at).ok_or(RequestError::Tree)?;
@@ -59,7 +58,7 @@ pub fn play(mut tree: Tree, at: usize, uci: &str) -> Result<Edited, RequestError
     Edited::of(tree, at)
 }
 
-/// Changes a tree.
+/// Edits a tree at a node.
 pub fn edit(mut tree: Tree, at: usize, edit: Edit) -> Result<Edited, RequestError> {
     tree.check()?;
     if at >= tree.nodes.len() {
@@ -100,7 +99,7 @@ pub fn edit(mut tree: Tree, at: usize, edit: Edit) -> Result<Edited, RequestErro
 }
 
 impl Edited {
-    /// Describes a tree.
+    /// Describes a tree with `at` selected.
     pub fn of(tree: Tree, at: usize) -> Result<Edited, RequestError> {
         if at >= tree.nodes.len() {
             return Err(RequestError::Tree);
@@ -110,7 +109,7 @@ impl Edited {
     }
 }
 
-/// Moves the line of a node forward where it branches off the last time, or everywhere.
+/// Makes a node's line the first child at its last branching, or at every one.
 fn promote(tree: &Tree, order: &mut [Vec<usize>], at: usize, everywhere: bool) {
     let mut node = at;
     while node > 0 {
@@ -126,8 +125,8 @@ fn promote(tree: &Tree, order: &mut [Vec<usize>], at: usize, everywhere: bool) {
     }
 }
 
-/// Numbers the nodes anew, in the order in which a PGN tells them: a move, its variations, what
-/// follows it. Returns where a node has gone.
+/// Renumbers the nodes in PGN order: a move, its variations, the moves after it. Nodes missing
+/// from `order` are dropped. Returns the new index of node `at`.
 pub fn renumber(tree: &mut Tree, order: &[Vec<usize>], at: usize) -> usize {
     enum Step {
         Variation(usize),
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_was_played_before_is_gone_to() {
+    fn playing_an_existing_move_selects_its_node() {
         let tree = study();
         let edited = play(tree.clone(), 3, "d7d5").unwrap();
         assert_eq!((edited.at, &edited.tree), (4, &tree));
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variation_goes_forward_by_one_or_everywhere() {
+    fn promotes_one_level_or_to_the_main_line() {
         let edited = edit(study(), 5, Edit::Promote).unwrap();
         let expected = ["", "e2e4", "d2d4", "g8f6", "d7d5", "e7e5", "g1f3"];
         assert_eq!(moves(&edited.tree), expected);
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_deleted_move_goes_with_it() {
+    fn deleting_a_move_deletes_its_subtree() {
         let edited = edit(study(), 3, Edit::Delete).unwrap();
         assert_eq!(moves(&edited.tree), ["", "e2e4", "e7e5", "g1f3"]);
         assert_eq!(edited.at, 0);
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_has_one_of_the_moves_glyphs() {
+    fn a_move_has_at_most_one_move_glyph() {
         let glyphs = |tree: Tree, glyph| {
             let edited = edit(tree, 1, Edit::Glyph { glyph }).unwrap();
             (edited.tree.nodes[1].glyphs.clone(), edited.tree)

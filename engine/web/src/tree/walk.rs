@@ -1,4 +1,4 @@
-//! The positions of a tree.
+//! Positions of all nodes of a tree.
 
 use engine::cozy_chess::{Board, Move};
 use engine::{is_chess960, parse_move, write_move};
@@ -6,21 +6,21 @@ use engine::{is_chess960, parse_move, write_move};
 use crate::error::RequestError;
 use crate::tree::Tree;
 
-/// Every node's position, and the move that leads to it.
+/// The position of every node and the move that leads to it.
 pub struct Walk {
-    /// By node.
+    /// Position by node.
     pub boards: Vec<Board>,
-    /// By node, but for the start.
+    /// Move by node; `None` at the start.
     pub moves: Vec<Option<Move>>,
-    /// How castling is written.
+    /// Whether castling is written in Chess960 notation (king takes rook).
     pub chess960: bool,
 }
 
 impl Walk {
-    /// Plays the moves of a tree.
+    /// Plays all moves of a tree.
     ///
     /// # Errors
-    /// Where the tree is damaged, or a move is illegal.
+    /// If the tree is damaged or has an illegal move.
     pub fn of(tree: &Tree) -> Result<Walk, RequestError> {
         tree.check()?;
         let opening = tree.opening()?;
@@ -36,7 +36,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Plays one move more.
+    /// Appends the position after a move of node `parent`.
     pub fn push(&mut self, parent: usize, mv: Move) {
         let mut board = self.boards[parent].clone();
         board.play_unchecked(mv);
@@ -44,13 +44,13 @@ impl Walk {
         self.moves.push(Some(mv));
     }
 
-    /// A move of a node's position as UCI writes it.
+    /// Returns a move at a node in UCI notation.
     pub fn write(&self, node: usize, mv: Move) -> String {
         write_move(&self.boards[node], mv, self.chess960)
     }
 }
 
-/// By node, the nodes of the moves from there, the main one first.
+/// Returns the child nodes by node, the main line first.
 pub fn children(tree: &Tree) -> Vec<Vec<usize>> {
     let mut children = vec![Vec::new(); tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate().skip(1) {

@@ -1,5 +1,5 @@
-//! The module's functions for JavaScript. Texts are UTF-8 in memory that [`allocate`] has
-//! handed out; an answer lies where [`answer_start`] says.
+//! JavaScript interface of the module. Texts are UTF-8 in buffers from [`allocate`]; the
+//! answer starts at [`answer_start`].
 #![allow(unsafe_code, reason = "exports; the caller vouches for pointers")]
 
 use std::cell::RefCell;
@@ -18,13 +18,13 @@ thread_local! {
     });
 }
 
-/// Memory for so many bytes, to be given to exactly one of the functions below.
+/// Allocates `length` bytes; exactly one of the functions below must take them back.
 #[unsafe(no_mangle)]
 pub extern "C" fn allocate(length: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; length].into_boxed_slice()).cast()
 }
 
-/// The files that the host has, separated by spaces.
+/// Sets the names of the host's table files, separated by spaces.
 ///
 /// # Safety
 /// `start` is from [`allocate`] with this `length`, and is not used again.
@@ -35,10 +35,10 @@ pub unsafe extern "C" fn list(start: *mut u8, length: usize) {
     STATE.with_borrow_mut(|state| state.tables = Tables::new(names.split_whitespace()));
 }
 
-/// Takes the bytes of a file that was wanted.
+/// Stores the bytes of a requested file.
 ///
 /// # Safety
-/// As for [`list`], of both.
+/// As for [`list`], for both buffers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bring(name: *mut u8, name_length: usize, start: *mut u8, length: usize) {
     // SAFETY: as the caller promises.
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn bring(name: *mut u8, name_length: usize, start: *mut u8
     STATE.with_borrow(|state| state.tables.bring(&name, bytes));
 }
 
-/// Asks about the position of a FEN; returns the answer's length.
+/// Probes the position of a FEN; returns the length of the JSON answer in bytes.
 ///
 /// # Safety
 /// As for [`list`].
@@ -61,21 +61,21 @@ pub unsafe extern "C" fn ask(start: *mut u8, length: usize) -> usize {
     })
 }
 
-/// Where the last answer lies, until the next question.
+/// Returns the address of the last answer, valid until the next request.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_start() -> *const u8 {
     STATE.with_borrow(|state| state.answer.as_ptr())
 }
 
 /// # Safety
-/// As for [`list`].
+/// As for [`list`]; takes ownership of the buffer.
 unsafe fn take(start: *mut u8, length: usize) -> Vec<u8> {
-    // SAFETY: `allocate` made it from such a box, and it is taken once.
+    // SAFETY: `allocate` leaked this box, and the caller passes it only once.
     unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, length)) }.into_vec()
 }
 
 /// # Safety
-/// As for [`list`].
+/// As for [`list`]; takes ownership of the buffer.
 unsafe fn text(start: *mut u8, length: usize) -> String {
     // SAFETY: as the caller promises.
     let bytes = unsafe { take(start, length) };

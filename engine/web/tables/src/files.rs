@@ -1,4 +1,4 @@
-//! Files in memory, which are brought when they are asked for.
+//! In-memory filesystem for Syzygy tables, filled on demand.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,16 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use shakmaty_syzygy::filesystem::{Filesystem, RandomAccessFile, ReadHint};
 
-/// The remainder by 64 of the size of every sound table.
+/// A size that passes the check for valid tables, 16 modulo 64.
 const SOUND_SIZE: u64 = 16;
 
-/// Files by name.
+/// Table files by name.
 #[derive(Default)]
 pub struct Files(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     brought: HashMap<PathBuf, Arc<[u8]>>,
+    /// Last file that was opened and missing.
     wanted: Option<PathBuf>,
 }
 
@@ -25,12 +26,12 @@ impl Files {
         self.0.lock().expect("nothing panics while it is held")
     }
 
-    /// Takes the bytes of a file.
+    /// Stores the bytes of a file.
     pub fn bring(&self, name: &str, bytes: Vec<u8>) {
         self.state().brought.insert(name.into(), bytes.into());
     }
 
-    /// The file that was last looked for in vain since this was asked.
+    /// Returns the last missing file opened since the previous call.
     pub fn wanted(&self) -> Option<String> {
         let path = self.state().wanted.take()?;
         Some(path.to_string_lossy().into_owned())
@@ -39,7 +40,7 @@ impl Files {
 
 impl Filesystem for Files {
     fn regular_file_size(&self, _: &Path) -> io::Result<u64> {
-        // What it is will be seen when it is there.
+        // The file may not be loaded yet; its real size is checked when it is opened.
         Ok(SOUND_SIZE)
     }
 

@@ -1,5 +1,5 @@
-//! Endgame tables for a page: it knows which files its host has, and brings the bytes of
-//! those that are asked for.
+//! Syzygy endgame tables for the page. The page lists its host's files, and downloads each one
+//! that a probe asks for.
 //!
 //! ```
 //! use tables::{Answer, Tables};
@@ -20,37 +20,37 @@ use serde::Serialize;
 
 use crate::files::Files;
 
-/// The tables of a host.
+/// The endgame tables of a host.
 pub struct Tables {
     files: Arc<Files>,
     syzygy: Syzygy,
 }
 
-/// What there is to say of a position.
+/// Answer to a probe.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
-    /// The tables have it.
+    /// The position's result.
     Known(Verdict),
-    /// Bring this file ([`Tables::bring`]) and ask again.
+    /// A file is missing: pass it to [`Tables::bring`] and ask again.
     Wants(String),
-    /// The tables do not have it.
+    /// The position is not in the tables.
     Unknown,
 }
 
-/// What the tables say of a position.
+/// Result and best move of a position.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The result for the side to move under the fifty-move rule.
+    /// Result for the side to move under the fifty-move rule: `win`, `draw` or `loss`.
     result: &'static str,
     /// Plies to mate, or to a capture or pawn move that keeps the result.
     plies: u32,
-    /// The move that keeps the result, as UCI writes it.
+    /// Move that keeps the result, in UCI notation.
     best: String,
 }
 
 impl Tables {
-    /// Tables by the names of their files, such as `KQvK.rtbw`; others are left out.
+    /// Creates tables from file names such as `KQvK.rtbw`; other names are ignored.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Tables {
         let files = Arc::new(Files::default());
         Tables {
@@ -59,12 +59,12 @@ impl Tables {
         }
     }
 
-    /// Takes the bytes of a file.
+    /// Stores the bytes of a file.
     pub fn bring(&self, name: &str, bytes: Vec<u8>) {
         self.files.bring(name, bytes);
     }
 
-    /// Asks about a position.
+    /// Probes the tables for a position.
     pub fn ask(&self, fen: &str) -> Answer {
         let Ok(board) = parse_fen(fen) else {
             return Answer::Unknown;

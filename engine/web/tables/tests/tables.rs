@@ -1,11 +1,10 @@
-//! Tables that are brought file by file, as a page does.
+//! Probing with tables loaded file by file, as the page does.
 
 use std::fs;
 
 use tables::{Answer, Tables};
 
-/// What is said of a position, as JSON, and the files that were wanted for it; `None` where
-/// there are no tables.
+/// Returns the answer to a probe as JSON and the files it requested; `None` without tables.
 fn ask(fen: &str) -> Option<(String, Vec<String>)> {
     let folder = test_support::shared("syzygy34")?;
     let names: Vec<String> = fs::read_dir(&folder)
@@ -27,7 +26,7 @@ fn ask(fen: &str) -> Option<(String, Vec<String>)> {
 }
 
 #[test]
-fn results_and_moves_are_told() {
+fn reports_results_and_moves() {
     for (fen, expected) in [
         (
             "k7/8/1K6/8/8/8/8/7R w - - 0 1",
@@ -41,14 +40,14 @@ fn results_and_moves_are_told() {
             "8/4P3/6k1/8/8/8/8/4K3 w - - 0 1",
             r#"{"known":{"result":"win","plies":1,"best":"e7e8q"}}"#,
         ),
-        // Five men, and no position.
+        // Five men, which these tables lack; and an invalid FEN.
         ("4k3/8/8/8/8/8/8/KQRB4 w - - 0 1", r#""unknown""#),
         ("no position", r#""unknown""#),
     ] {
         let Some((answer, _)) = ask(fen) else { return };
         assert_eq!(answer, expected, "{fen}");
     }
-    // No mate on the hundredth ply.
+    // At 99 plies the fifty-move rule draws before any mate.
     let Some((answer, _)) = ask("8/8/8/8/3k4/8/8/KQ6 w - - 99 60") else {
         return;
     };
@@ -59,7 +58,7 @@ fn results_and_moves_are_told() {
 }
 
 #[test]
-fn only_what_is_needed_is_wanted() {
+fn requests_only_needed_files() {
     let Some((_, mut wanted)) = ask("k7/8/1K6/8/8/8/8/7R w - - 0 1") else {
         return;
     };
@@ -68,7 +67,7 @@ fn only_what_is_needed_is_wanted() {
 }
 
 #[test]
-fn a_damaged_file_is_a_missing_one() {
+fn a_damaged_file_counts_as_missing() {
     let tables = Tables::new(["KQvK.rtbw", "KQvK.rtbz", "README", "KQvK.pgn"]);
     for name in ["KQvK.rtbw", "KQvK.rtbz"] {
         for bytes in [&b""[..], b"no table", &[0xd7; 80]] {
