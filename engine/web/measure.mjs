@@ -1,5 +1,5 @@
-// Measures the built page: `node measure.mjs [ENGINE]`, where ENGINE is the
-// native program of the same commit, by default of the release build.
+// Measures the built page: `node measure.mjs [ENGINE]`. ENGINE is the native program of the
+// same commit, by default the release build.
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { brotliCompressSync } from "node:zlib";
@@ -14,7 +14,7 @@ const round = (number, digits = 0) => number.toFixed(digits);
 
 const site = await open();
 
-// What a first visit loads.
+// Size of a first visit.
 {
   const { page, context } = await visit(site);
   await page.evaluate(() => navigator.serviceWorker.ready);
@@ -29,7 +29,7 @@ const site = await open();
   await context.close();
 }
 
-// From the navigation until a move can be made; nothing kept from before.
+// Time from navigation until a move can be made, with empty caches.
 {
   const times = [];
   for (let visitor = 0; visitor < ROUNDS; visitor += 1) {
@@ -40,7 +40,7 @@ const site = await open();
   console.log(`first move possible after ${round(median(times))} ms, at most ${round(Math.max(...times))} ms (${ROUNDS} first visits)`);
 }
 
-// The longest time between two frames.
+// Longest gap between two frames, and the number of frames.
 async function frames(page, milliseconds) {
   return page.evaluate(
     (milliseconds) =>
@@ -59,8 +59,8 @@ async function frames(page, milliseconds) {
     milliseconds,
   );
 }
-/** The same, and the longest task of the page's main thread: where other programs
- * want the processor too, frames are late for reasons that are not the page's. */
+/** Frames, and the longest task of the main thread: on a busy machine frames are late for other
+ * reasons than the page. */
 async function busiest(page, milliseconds) {
   await site.browser.startTracing(page, { categories: ["toplevel", "disabled-by-default-devtools.timeline"] });
   const seen = await frames(page, milliseconds);
@@ -94,7 +94,7 @@ async function busiest(page, milliseconds) {
   await context.close();
 }
 
-// Nodes a second of processor time: browser and program by turns, the same nodes.
+// Nodes a second of CPU time: browser and program alternate on the same search.
 {
   const { page, context } = await visit(site);
   const wasm = [...site.loads.keys()].find((path) => path.endsWith(".wasm"));
@@ -125,7 +125,7 @@ async function busiest(page, milliseconds) {
       }),
       DEPTH,
     );
-    // The task has to end before the trace does.
+    // Let the task end within the trace.
     await page.waitForTimeout(300);
     const { traceEvents } = JSON.parse((await site.browser.stopTracing()).toString());
     const inside = Math.max(...traceEvents.map(({ name, tdur }) => (name.endsWith("RunTask") && tdur) || 0)) / 1e6;

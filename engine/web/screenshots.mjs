@@ -1,4 +1,4 @@
-// Takes the pictures of docs/web: `node screenshots.mjs`, after build.sh.
+// Takes the pictures of docs/web: run `node screenshots.mjs` after build.sh.
 import { mkdir, readFile } from "node:fs/promises";
 import { open, visit } from "./tests/browser.mjs";
 

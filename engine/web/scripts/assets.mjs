@@ -1,7 +1,6 @@
-// Makes what the page fetches beside itself: opening names by position, lines that matches
-// begin with, the nets of models/ other than the one that is compiled in and what is known
-// of their strength, and the docs that the tour links to. TABLES is a folder of endgame tables,
-// if the page is to have some.
+// Writes the page's assets to public/: opening names by position, opening lines for matches,
+// the nets of models/ beside the embedded one with their measured strengths, and the docs that
+// the tour links to. TABLES is an optional folder of Syzygy tables.
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 
@@ -25,7 +24,7 @@ function ask(request) {
   return ok[request.op];
 }
 
-/** Plies of the lines that matches begin with. */
+/** Length of opening lines for matches, in plies. */
 const LINE = 8;
 
 const names = new Map();
@@ -43,7 +42,7 @@ const lines = [...names].map(([key, name]) => `${key}\t${name}`);
 await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
 await writeFile(new URL("public/lines.txt", root), openings.join("\n") + "\n");
 
-// As texts, which every host shows.
+// Every host serves .txt as text.
 const docs = new URL("public/docs/", root);
 await mkdir(docs, { recursive: true });
 for (const name of ["network", "search", "training"]) {
@@ -59,7 +58,7 @@ const files = (await readdir(models)).filter(
 );
 for (const file of files) await copyFile(new URL(file, models), new URL(file, nets));
 
-// Figures of a net that has changed since they were measured are left out.
+// Skip strengths measured on another version of a net.
 const { strengths, nodes, games, commit } = JSON.parse(await readFile(new URL("strengths.json", models)));
 const embedded = process.env.KIBITZ_NET ?? new URL("default.safetensors", models);
 const digest = async (file) => createHash("sha256").update(await readFile(file)).digest("hex");
@@ -81,7 +80,7 @@ if (process.env.TABLES) {
   await copyFile(new URL("wasm/tables.wasm", root), new URL("tables.wasm", tables));
 }
 
-// The others are counted from the default net, and say nothing without it.
+// Strengths are relative to the default net, and meaningless without it.
 const beside = { nets: files.sort(), strengths: measured.default ? { nodes, games, commit, elo: measured } : null, tables: tableFiles };
 await writeFile(new URL("public/beside.json", root), JSON.stringify(beside) + "\n");
 console.log(`${names.size} opening positions, ${openings.length} lines, ${files.length} nets beside the default one, ${tableFiles.length} endgame tables`);

@@ -1,4 +1,4 @@
-// In the single file: what the page would fetch is here, by the last part of its address.
+// Serves the single file's fetches and workers from embedded data, by file name.
 const GZIPPED = { FILES };
 const WORKERS = { WORKERS };
 const nameOf = (address) => String(address).split(/[?#]/)[0].split("/").at(-1);
@@ -13,7 +13,7 @@ globalThis.fetch = async (address, options) => {
 globalThis.Worker = class extends WorkerOutside {
   constructor(address, options) {
     const source = WORKERS[nameOf(address)];
-    // From a disk no module starts as a worker; this one has no imports.
+    // file: pages cannot start module workers; this one has no imports, so a blob works.
     if (source) super(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
     else super(address, options);
   }

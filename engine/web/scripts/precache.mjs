@@ -1,4 +1,4 @@
-// Writes dist/sw.js: the service worker with the list of what a first visit loads.
+// Writes dist/sw.js: the service worker with its list of files to precache.
 import { createHash } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 

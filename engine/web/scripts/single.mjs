@@ -1,5 +1,5 @@
-// Makes dist/kibitz.html: the whole page in one file, which opens from a disk too.
-// `vite build --mode single --outDir wasm/single` comes before it.
+// Writes dist/kibitz.html: the page in one file that also opens from disk.
+// Run `vite build --mode single --outDir wasm/single` first.
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 
@@ -11,7 +11,7 @@ const text = async (path) => (await read(path)).toString();
 
 const nameOf = (path) => path.split("/").at(-1);
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString("base64");
-/** No other nets, each may be opened as a file; and no tables. */
+/** Gzipped files by name, without other nets (they can be opened as files) and tables. */
 const files = { "beside.json": packed(JSON.stringify({ ...JSON.parse(await text("beside.json")), nets: [], tables: [] })) };
 for (const path of [asset(/simd.*wasm$/), asset(/plain.*wasm$/), "openings.tsv", "lines.txt"]) files[nameOf(path)] = packed(await read(path));
 const worker = asset(/^worker.*js$/);
@@ -20,10 +20,10 @@ const icon = `data:image/svg+xml;base64,${(await read("icon.svg")).toString("bas
 const inside = (await readFile(new URL("inside.js", import.meta.url), "utf8"))
   .replace("{ FILES }", () => JSON.stringify(files))
   .replace("{ WORKERS }", () => JSON.stringify(workers));
-// A closing tag in a string would end the script.
+// Escape closing tags: one in a string would end the script.
 const script = (source, type = "") => `<script${type}>${source.replaceAll("</script", "<\\/script")}</script>`;
 
-// Functions as replacements: in texts `$&` would mean something.
+// Replacements are functions, since `$&` in a string is special.
 const page = (await text("index.html"))
   .replace(/<link rel="manifest"[^>]*>/, "")
   .replace(/<link rel="modulepreload"[^>]*>/g, "")

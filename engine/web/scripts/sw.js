@@ -1,4 +1,4 @@
-// Keeps what a first visit loads, so that later ones need no connection.
+// Service worker: caches the page for offline use.
 const PREFIX = "kibitz-";
 const CACHE = PREFIX + "VERSION";
 const SIMD_PROBE = Uint8Array.of(
@@ -7,8 +7,8 @@ const SIMD_PROBE = Uint8Array.of(
 );
 const FILES = ["./", ..."FILES", WebAssembly.validate(SIMD_PROBE) ? "SIMD" : "PLAIN"];
 
-/** Only files of assets/ have their digest in their name. Of others the browser
- * may have those of the version before, and has to ask the host. */
+/** Request for precaching. Only files of assets/ have a digest in their name: the others must be
+ * revalidated, or the browser's cache may return the previous version. */
 const request = (file) => new Request(file, { cache: file.startsWith("assets/") ? "default" : "no-cache" });
 
 self.addEventListener("install", (event) => {
@@ -24,7 +24,7 @@ const others = async () => (await caches.keys()).filter((key) => key.startsWith(
 
 self.addEventListener("activate", (event) => {
   const tidy = async () => {
-    // Pages of the version before are still open, and will ask for its files.
+    // Keep the previous version: its pages may still be open and load files.
     const old = (await others()).slice(0, -1);
     await Promise.all(old.map((key) => caches.delete(key)));
     await self.clients.claim();
@@ -32,7 +32,7 @@ self.addEventListener("activate", (event) => {
   event.waitUntil(tidy());
 });
 
-/** What the first of these caches has; a browser may forbid caches, or lose them. */
+/** First match in the named caches. Throws where the browser forbids caches. */
 async function kept(request, names) {
   for (const name of names) {
     const cache = await caches.open(name);
@@ -48,11 +48,11 @@ async function keep(request, response) {
 
 async function answer(event) {
   const { request } = event;
-  // A page that asks for a reload has found what is kept damaged.
+  // The page requests `reload` after finding a cached file damaged.
   const found = request.cache !== "reload" && (await kept(request, [CACHE]).catch(() => undefined));
   if (found) return found;
   const fresh = await fetch(request).catch(() => Response.error());
-  // Nets and rivals that were asked for once are kept too.
+  // Cache nets and rivals on first use.
   if (fresh.ok) event.waitUntil(keep(request, fresh.clone()).catch(() => {}));
   else {
     const old = await others().then((names) => kept(request, names)).catch(() => undefined);
@@ -61,7 +61,7 @@ async function answer(event) {
   return fresh;
 }
 
-/** Isolated from other origins the page and its workers may share memory; few hosts send the headers for it. */
+/** Adds the headers for cross-origin isolation, which shared memory needs and few hosts send. */
 function isolated(response) {
   if (!response.ok) return response;
   const { body, status, statusText } = response;

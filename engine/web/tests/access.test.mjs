@@ -45,7 +45,7 @@ for (const [name, options] of [
     await page.click("#read-pgn");
     await page.waitForSelector("#differences button");
     assert.deepEqual(await violations(page), []);
-    // A tree of variations, a game that was looked through, and a puzzle.
+    // A tree of variations, a reviewed game, and a puzzle.
     await page.fill("#pgn", "{ All. } 1. e4 $1 (1. d4 { Or [%cal Gd2d4] } d5 (1... Nf6 2. c4)) e5 { [%csl Ge5] } 2. Qh5 Ke7 $4 { Oh. } 3. Qxe5# 1-0");
     await page.click("#read-pgn");
     await page.click("#review");
@@ -67,7 +67,7 @@ for (const [name, options] of [
     await page.selectOption("#start", "number");
     assert.deepEqual(await violations(page), []);
     await page.click("#new-dialog button.primary");
-    // Without help, and with a game to show.
+    // A game without help, then a finished one.
     await page.click("#tab-engine");
     assert.deepEqual(await violations(page), []);
     answer(page, true);
@@ -96,7 +96,7 @@ for (const [name, options] of [
 test("a game by keyboard alone, read out", async () => {
   const { page } = await visit(site);
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
-  // From the top of the page to the board by Tab.
+  // Tab from the top of the page to the board.
   await page.focus("h1 >> xpath=..");
   await page.evaluate(() => document.activeElement?.blur());
   for (let presses = 0; presses < 15; presses += 1) {
@@ -135,7 +135,7 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
   await page.check("#playing-help");
   await page.check("#analyse");
   await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 5);
-  // What a card cuts off counts too, but for the ends of lines.
+  // Content clipped by a card counts too, except long engine lines.
   const wide = () =>
     page.evaluate(() => {
       const right = (element) => element.getBoundingClientRect().right;

@@ -1,4 +1,4 @@
-// A real browser with the built page.
+// Helpers for tests in a real browser with the built page.
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { chromium } from "playwright-core";
@@ -9,16 +9,16 @@ const FLAGS = [
   "--disable-component-update", "--disable-sync",
 ];
 
-/** How long, in milliseconds, is waited for what would otherwise never come: a busy machine may hold it up. */
+/** Timeout in milliseconds, generous for busy machines. */
 export const PATIENCE = 300_000;
 
-/** Notes that a test is left out, for the list at the end of `tests/all.sh`. */
+/** Records a skipped test for the list at the end of `tests/all.sh`. */
 export function skip(why) {
   if (process.env.KIBITZ_SKIPS) appendFileSync(process.env.KIBITZ_SKIPS, `${why}\n`);
   return why;
 }
 
-/** Opens a browser and a server; `leave` ends all visits, and `close` ends both. */
+/** Starts a browser and a server; `leave` closes all visits, `close` stops both. */
 export async function open() {
   const server = await serve();
   const browser = await chromium.launch({
@@ -27,7 +27,7 @@ export async function open() {
     timeout: PATIENCE,
   });
   const leave = async () => {
-    // A search that was left behind would slow down the next test.
+    // A search left running would slow down the next test.
     await Promise.all(browser.contexts().map((context) => context.close()));
     server.restore();
   };
@@ -39,8 +39,8 @@ export async function open() {
 }
 
 /**
- * A visitor with nothing stored; whatever goes wrong on the page is in `errors`.
- * `init` runs in the page before anything else.
+ * Opens the page with empty storage; its exceptions and console errors are in `errors`.
+ * `init` runs in the page before any other script.
  */
 export async function visit(site, { path = "", init, ...options } = {}) {
   const context = await site.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
@@ -48,7 +48,7 @@ export async function visit(site, { path = "", init, ...options } = {}) {
   return { context, ...(await tab(site, context, path)) };
 }
 
-/** Another tab of a visitor; `ready` is false where the page will not start. */
+/** Opens another tab in a context; `ready: false` does not wait for the page to start. */
 export async function tab({ url }, context, path = "", { ready = true } = {}) {
   context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
@@ -65,7 +65,7 @@ export async function reload(page) {
   await page.waitForSelector("[data-ready]");
 }
 
-/** Where a square is on the screen. */
+/** Screen coordinates of a square's centre. */
 export async function square(page, key) {
   const box = await page.locator(`[data-square=${key}]`).boundingBox();
   return [box.x + box.width / 2, box.y + box.height / 2];
@@ -83,7 +83,7 @@ export async function dragMove(page, from, to) {
   await page.mouse.up();
 }
 
-/** Moves by the box for typing. */
+/** Plays moves by the input field. */
 export async function type(page, ...moves) {
   for (const move of moves) {
     await page.fill("#move-text", move);
@@ -91,22 +91,22 @@ export async function type(page, ...moves) {
   }
 }
 
-/** Answers every question that the page asks. */
+/** Answers all dialogs of the page. */
 export const answer = (page, yes) => page.on("dialog", (dialog) => (yes ? dialog.accept() : dialog.dismiss()));
 
-/** The moves of the main line. */
+/** Moves of the main line in SAN. */
 export const mainLine = (page) =>
   page.$$eval("#moves li:not(.aside) button", (buttons) => buttons.map((button) => button.firstChild.textContent));
 
-/** The variations, a text each. */
+/** Variations, one text each. */
 export const variations = (page) =>
   page.$$eval("#moves .aside:not(.comment)", (items) => items.map((item) => [...item.children].map((word) => [...word.children].map((part) => part.textContent).join("") || word.textContent).join(" ")));
 
-/** Waits for a message that says this. */
+/** Waits for a message that contains `text`. */
 export const toast = (page, text) =>
   page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text);
 
-/** Drops a file on the page, as a visitor does who drags it from a folder. */
+/** Drops a file on the page. */
 export async function drop(page, name, bytes) {
   const files = await page.evaluateHandle(
     ([name, base64]) => {
@@ -119,14 +119,14 @@ export async function drop(page, name, bytes) {
   await page.dispatchEvent("body", "drop", { dataTransfer: files });
 }
 
-/** Reads a game in the study. */
+/** Loads a PGN in the study tab. */
 export async function readPgn(page, text) {
   await page.click("#tab-study");
   await page.fill("#pgn", text);
   await page.click("#read-pgn");
 }
 
-/** What a button puts into the clipboard. */
+/** Text that a button copies to the clipboard. */
 export const copied = (page, id) =>
   page.evaluate(async (id) => {
     let copied = "";
@@ -136,11 +136,11 @@ export const copied = (page, id) =>
     return copied;
   }, id);
 
-/** The moves listed. */
+/** Moves of the move list in SAN. */
 export const sans = (page) =>
   page.$$eval("#moves button", (buttons) => buttons.map((button) => button.firstChild.textContent));
 
-/** Waits until these are the moves listed: the board tells of moves a moment later. */
+/** Asserts the move list, after waiting for it: the board reports moves with a delay. */
 export async function played(page, ...expected) {
   await page.waitForFunction((number) => document.querySelectorAll("#moves button").length === number, expected.length).catch(() => {});
   assert.deepEqual(await sans(page), expected);
@@ -149,7 +149,7 @@ export async function played(page, ...expected) {
 export const waitForMoves = (page, number) =>
   page.waitForFunction((number) => document.querySelectorAll("#moves button").length >= number, number);
 
-/** Begins a game by the dialog: `choices` are names of fields and their values. */
+/** Starts a game by the dialog; `choices` maps field names to values. */
 export async function newGame(page, choices) {
   await page.click("#new");
   for (const [name, value] of Object.entries(choices)) {

@@ -1,4 +1,4 @@
-// Endgame tables, on hosts that have some and on others.
+// Endgame tables, on hosts with and without them.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
@@ -16,7 +16,7 @@ const WON = "#fen=4k3/8/4K3/4P3/8/8/8/8_w_-_-_0_1";
 const says = (page, text) => page.waitForFunction((text) => document.getElementById("tables").textContent === text, text);
 const asked = () => [...site.loads.keys()].filter((path) => path.includes("tables"));
 
-test("tables tell who wins, and how soon something happens", tables, async () => {
+test("tables give the result and the plies to mate or zeroing", tables, async () => {
   const { page, errors } = await visit(site, { path: "#fen=k7/8/1K6/8/8/8/8/7R_w_-_-_0_1" });
   await says(page, "Tables: White wins; mate, capture or pawn move within 1 move.");
   await type(page, "Rg1");
@@ -33,7 +33,7 @@ test("tables tell who wins, and how soon something happens", tables, async () =>
   assert.deepEqual(errors, []);
 });
 
-test("whoever plays without help is not told", tables, async () => {
+test("tables are hidden while playing without help", tables, async () => {
   const { page, errors } = await visit(site, { path: WON });
   await page.waitForFunction(() => document.getElementById("tables").textContent.startsWith("Tables: White wins"));
   await newGame(page, { mode: "kibitz", color: "white", strength: "full", fromHere: true });
@@ -44,16 +44,16 @@ test("whoever plays without help is not told", tables, async () => {
   assert.deepEqual(errors, []);
 });
 
-test("an engine at full strength plays by them to the mate", tables, async () => {
+test("an engine at full strength mates by the tables", tables, async () => {
   const { page, errors } = await visit(site, { path: "#fen=8/8/8/8/3k4/8/8/KR6_w_-_-_0_1" });
-  // A search of a depth of one would hardly mate.
+  // Depth 1 would hardly find the mate without tables.
   await newGame(page, { mode: "engines", strength: "depth", slider: 0, white: "material", black: "material", fromHere: true });
   await page.waitForFunction(() => document.getElementById("status").textContent === "White wins: checkmate");
   assert.ok((await sans(page)).length <= 32);
   assert.deepEqual(errors, []);
 });
 
-test("a host without tables is not asked for any", async () => {
+test("no tables are requested from a host without them", async () => {
   site.change(/beside\.json/, (bytes) => JSON.stringify({ ...JSON.parse(bytes), tables: [] }));
   site.loads.clear();
   const { page, errors } = await visit(site, { path: WON, serviceWorkers: "block" });
@@ -66,14 +66,14 @@ test("a host without tables is not asked for any", async () => {
   assert.deepEqual(errors, []);
 });
 
-test("tables that do not come are asked for once, and the page goes on without them", tables, async () => {
+test("a missing table is requested once, and the page works without it", tables, async () => {
   site.change(/tables\/.*rtb/, () => null);
   const { page, errors } = await visit(site, { path: WON, serviceWorkers: "block" });
   await newGame(page, { mode: "kibitz", color: "black", strength: "depth", slider: 2, fromHere: true });
   await waitForMoves(page, 1);
   await type(page, "Kd8");
   await waitForMoves(page, 2);
-  // The browser's own line for an answer of 404: the page itself complains of nothing.
+  // Only the browser itself logs the 404.
   assert.equal(errors.length, 1, errors.join(" "));
   assert.match(errors[0], /\b404\b/);
   assert.ok(await page.isHidden("#toast"));

@@ -1,4 +1,4 @@
-// The state of the game, by the built module's rules, without a browser.
+// Game state with the built module's rules, without a browser.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
@@ -29,7 +29,7 @@ test("a game is played to its end by the rules", () => {
   assert.deepEqual(state.main.map((node) => state.named(node)), ["1. f3", "1… e5", "2. g4", "2… Qh4#"]);
 });
 
-test("a move that is none leaves all as it was", () => {
+test("an illegal move changes nothing", () => {
   const state = begun();
   playAll(state, "e2e4");
   const before = structuredClone(state.saved());
@@ -39,7 +39,7 @@ test("a move that is none leaves all as it was", () => {
   assert.deepEqual(state.saved(), before);
 });
 
-test("against an engine two plies are taken back, and those that nothing is known of any more", () => {
+test("undo against an engine takes back two plies and their data", () => {
   const state = begun();
   playAll(state, "e2e4", "e7e5");
   state.tree.nodes.forEach((node, ply) => (node.found = { cp: 10 * ply }));
@@ -49,7 +49,7 @@ test("against an engine two plies are taken back, and those that nothing is know
   assert.ok(!state.undoable);
 });
 
-test("an engine's first move alone is not the visitor's to take back", () => {
+test("an engine's first move alone cannot be taken back", () => {
   const state = begun({ white: KIBITZ, black: HUMAN });
   playAll(state, "d2d4");
   assert.ok(!state.undoable);
@@ -59,7 +59,7 @@ test("an engine's first move alone is not the visitor's to take back", () => {
   assert.deepEqual(state.game.moves, ["d2d4"]);
 });
 
-test("in a study a move in the middle is a variation, which is taken back whole", () => {
+test("a move in the middle of a study is a variation, and undo removes it whole", () => {
   const state = begun();
   const read = rules.readPgn("1. e4 { [%eval 0.1] } e5 { [%eval 0.2] } 2. Nf3 *");
   state.lookAt(read);
@@ -96,7 +96,7 @@ test("a game that is over may be studied, and keeps its result", () => {
   assert.equal(state.tree.nodes.length, 6);
 });
 
-test("clocks stand beside their moves, and go back with them", () => {
+test("clocks belong to their moves, and undo restores them", () => {
   const state = begun({ black: HUMAN, clock: { initial: 60_000, increment: 1000 } });
   playAll(state, "e2e4", "e7e5");
   state.clock.stop();
@@ -107,7 +107,7 @@ test("clocks stand beside their moves, and go back with them", () => {
   assert.ok(Math.abs(state.clock.now("white") - 60_000) < 1000);
 });
 
-test("of moves in an opening the untried come first, then those that have paid, and rarely tried ones", () => {
+test("opening choice prefers untried moves, then successful and rare ones", () => {
   assert.equal(pick([{ games: 3, points: 3 }, { games: 0, points: 0 }]), 1);
   assert.equal(pick([{ games: 5, points: 1 }, { games: 5, points: 4 }]), 1);
   assert.equal(pick([{ games: 100, points: 60 }, { games: 2, points: 1 }]), 1);
@@ -133,7 +133,7 @@ test("a draw is declined early, and by a side that is ahead", () => {
   assert.deepEqual(state.resignation(), { winner: "black", reason: "resignation" });
 });
 
-test("who runs out of time loses, unless the other has a bare king", () => {
+test("running out of time loses, unless the opponent has a bare king", () => {
   const clock = { initial: 10_000, increment: 0 };
   for (const [start, result] of [
     ["4k3/8/8/8/8/8/8/4K2R b - - 0 1", { winner: "white", reason: "time" }],
@@ -150,12 +150,12 @@ test("who runs out of time loses, unless the other has a bare king", () => {
   }
 });
 
-test("what is kept is restored", () => {
+test("a saved game is restored", () => {
   const state = begun({ clock: { initial: 60_000, increment: 1000 } });
   playAll(state, "e2e4", "e7e5");
   state.clock.stop();
   const kept = JSON.parse(JSON.stringify(toKeep(state.saved())));
-  // As pages before this one kept it.
+  // The format of earlier pages.
   assert.equal(kept.black.brain, state.sides.black.evaluator);
   const other = new GameState(rules);
   other.restore(readSaved(kept));

@@ -1,4 +1,4 @@
-// The network at work on a position.
+// The tab that shows the network's inference.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { newGame, open, type, visit } from "./browser.mjs";
@@ -16,10 +16,10 @@ const inside = async (page) => {
 const value = (page) => page.textContent(".inside-value");
 const at = (page, square) => page.locator(`.smallboard [data-at=${square}]`);
 const score = (text) => Number(text.replace("−", "-"));
-/** The numbers of the steps that have one. */
+/** Numbers shown at the steps. */
 const steps = (page) => page.$$eval(".flow b", (numbers) => numbers.map((number) => number.textContent).filter(Boolean));
 
-test("inputs, neurons and the way of the value are shown, and add up", async () => {
+test("inputs, neurons and layer values are shown and add up", async () => {
   const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3,b8c6" });
   await inside(page);
   const texts = await page.$$eval(".flow li span", (steps) => steps.map((step) => step.textContent));
@@ -49,7 +49,7 @@ test("a piece is lifted, moved and added, by mouse and by keyboard", async () =>
   assert.match(await value(page), /The net says \+\d+\.\d\d, before .*: \+[3-9]/);
   await page.click(".what-if button:has-text('Put all back')");
   assert.equal(await value(page), before);
-  // A king moves, but is never taken.
+  // A king can be moved, but not removed.
   await at(page, "d1").click();
   await at(page, "e8").click();
   assert.equal(await at(page, "e8").getAttribute("aria-selected"), "true");
@@ -63,7 +63,7 @@ test("a piece is lifted, moved and added, by mouse and by keyboard", async () =>
   assert.match(await page.textContent("#announce"), /The net says −/);
   await page.click(".what-if button:has-text('Other side to move')");
   assert.match(await page.textContent(".flow li:nth-child(2)"), /^Black’s view \(to move\)/);
-  // The game goes on from where it was.
+  // The game itself is unchanged.
   await type(page, "Nf3");
   await page.waitForFunction(() => document.querySelector(".flow li:nth-child(2)").textContent.startsWith("Black’s view (to move)"));
   assert.match(await value(page), /without a search/);

@@ -1,4 +1,4 @@
-// The page as an app, and as one file.
+// The page as an installable app and as a single file.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
@@ -16,7 +16,7 @@ test("the page can be installed as an app", async () => {
   const { errors: faults, data } = await session.send("Page.getAppManifest");
   assert.deepEqual(faults, []);
   const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
-  // A visit of a test is a private one, and nothing else may be in the way.
+  // Test contexts are private, which must be the only obstacle to installing.
   assert.deepEqual(installabilityErrors.map(({ errorId }) => errorId), ["in-incognito"]);
   for (const { src, sizes, type } of JSON.parse(data).icons) {
     const icon = await page.evaluate(async (src) => {
@@ -42,7 +42,7 @@ test("one file, opened from the disk, is the whole page", { skip: missing }, asy
   await page.waitForFunction(() => document.getElementById("opening").textContent !== "");
   const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => !/^(data|blob):/.test(name)));
   assert.deepEqual(asked, []);
-  // The tour has no links, as there are no docs to lead to; matches are there.
+  // The tour has no links, since the single file has no docs; matches work.
   await newGame(page, { mode: "analysis" });
   await page.click("#tab-inside");
   await page.click(".tour button");

@@ -1,4 +1,4 @@
-// What the browser keeps for the page: damaged, of another version, forbidden, shared by tabs.
+// Browser storage: damaged, of another version, forbidden, shared by tabs.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
@@ -9,10 +9,10 @@ before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
 
-/** Has the next load of the page find this as its saved game. */
+/** Sets the saved game for the next load of the page. */
 const keep = (page, text) =>
   page.evaluate((text) => {
-    // The page saves as it goes.
+    // The page saves on unload; write after that.
     addEventListener("pagehide", () => {
       sessionStorage.clear();
       localStorage.setItem("kibitz.game", text);
@@ -25,7 +25,7 @@ const SAVED = {
   theirs: [], found: [], study: false, orientation: "white",
 };
 
-test("a saved game that cannot be read leaves a page to play on", async () => {
+test("an unreadable saved game leaves a working page", async () => {
   const { page, errors } = await visit(site);
   for (const text of [
     "{", "5", "[]", '{"moves":["e2e4"]}', JSON.stringify({ ...SAVED, moves: [5] }),
@@ -41,7 +41,7 @@ test("a saved game that cannot be read leaves a page to play on", async () => {
   }
 });
 
-test("of a saved game of another version the moves are kept", async () => {
+test("the moves of a saved game of another version are kept", async () => {
   const { page, errors } = await visit(site);
   for (const other of [
     { white: undefined }, { white: { ...SIDE, who: "rival" } }, { black: { ...SIDE, strength: { by: "depth", value: 1.5 } } },
@@ -59,7 +59,7 @@ test("of a saved game of another version the moves are kept", async () => {
   }
 });
 
-test("a game of the first pages is taken over, with what was known of it", async () => {
+test("a game saved by the first pages is migrated with its evaluations", async () => {
   const { page, errors } = await visit(site);
   const found = [null, { cp: 17 }, null];
   await keep(page, JSON.stringify({ ...SAVED, theirs: [null, { mate: 3 }], found, tags: [["White", "Anna"]], study: true, orientation: "black" }));
@@ -72,7 +72,7 @@ test("a game of the first pages is taken over, with what was known of it", async
   assert.deepEqual(errors, []);
 });
 
-test("of a tree that is damaged, or of a later version, the moves are kept", async () => {
+test("the moves of a damaged or newer tree are kept", async () => {
   const { page, errors } = await visit(site);
   const node = (parent, uci) => ({ parent, uci, before: "", comment: "", glyphs: [], eval: null, depth: 0, clock: null, found: null, curve: null });
   const nodes = [node(0, ""), node(0, "e2e4"), node(1, "e7e5")];
@@ -96,7 +96,7 @@ test("of a tree that is damaged, or of a later version, the moves are kept", asy
   }
 });
 
-test("settings that cannot be read are as they were at first", async () => {
+test("unreadable settings fall back to defaults", async () => {
   const { page, errors } = await visit(site);
   const settings = ["theme", "sound", "tab", "lines", "arrows", "show-worth", "brain", "new", "playing-help", "games", "puzzles", "vary"];
   for (const text of ["{", "5", '{"steps":null,"minutes":1e9,"mode":[],"strength":{},"clock":7}', '"other"']) {
@@ -117,7 +117,7 @@ test("settings that cannot be read are as they were at first", async () => {
   }
 });
 
-test("a browser that keeps nothing has a page to play on, which says so", async () => {
+test("without storage the page works and says so", async () => {
   const { page, errors } = await visit(site, {
     init: () => {
       for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) {
@@ -139,7 +139,7 @@ test("a browser that keeps nothing has a page to play on, which says so", async 
   assert.deepEqual(errors, []);
 });
 
-test("a service worker that cannot be had is done without", async () => {
+test("the page works without a service worker", async () => {
   site.change(/\/sw\.js$/, () => null);
   const { page, errors } = await visit(site);
   await page.waitForTimeout(500);
@@ -148,7 +148,7 @@ test("a service worker that cannot be had is done without", async () => {
   assert.deepEqual(errors.filter((error) => !/^(Failed to load resource|A bad HTTP response)/.test(error)), []);
 });
 
-test("a host that answers with a page where nets and names should be is borne", async () => {
+test("HTML in place of nets and opening names is tolerated", async () => {
   for (const file of [/nets\.json$/, /openings\.tsv$/]) site.change(file, () => "<!doctype html><p>Not found");
   const { page, errors } = await visit(site);
   await page.evaluate(async () => {
@@ -159,7 +159,7 @@ test("a host that answers with a page where nets and names should be is borne", 
   assert.deepEqual(errors, []);
 });
 
-test("every tab goes on with its own game, and a new one with the last", async () => {
+test("each tab keeps its own game, and a new tab continues the last", async () => {
   const { page, context } = await visit(site);
   await newGame(page, { mode: "people" });
   await type(page, "e4");
@@ -175,7 +175,7 @@ test("every tab goes on with its own game, and a new one with the last", async (
   await played(third, "d4", "d5");
 });
 
-test("a game of a link is not taken for the visitor's own before a move is made", async () => {
+test("a linked game is not saved before a move is made", async () => {
   const { page, context } = await visit(site);
   await newGame(page, { mode: "people" });
   await type(page, "e4");
@@ -190,7 +190,7 @@ test("a game of a link is not taken for the visitor's own before a move is made"
   await played(fourth, "d4", "d5", "c4");
 });
 
-test("a link is followed in a page that is open, and one that is damaged leaves the game alone", async () => {
+test("an open page follows a link, and ignores a damaged one", async () => {
   const { page, errors } = await visit(site, { path: "#moves=e2e4" });
   await page.goto(`${site.url}#moves=d2d4,d7d5&ply=1`);
   await played(page, "d4", "d5");
@@ -208,8 +208,8 @@ test("a link is followed in a page that is open, and one that is damaged leaves 
   assert.deepEqual(errors, []);
 });
 
-test("a new version is taken whole, and pages of the one before keep their files", async () => {
-  // As many hosts do: the browser may use a file again without asking.
+test("an update is atomic, and open pages keep their version's files", async () => {
+  // Like many hosts: the browser may reuse a file without asking.
   site.headers["cache-control"] = "max-age=600";
   const { page } = await visit(site, {
     init: () => navigator.serviceWorker.addEventListener("controllerchange", () => (globalThis.newVersion = true)),
@@ -219,7 +219,7 @@ test("a new version is taken whole, and pages of the one before keep their files
   site.change(/index\.html$/, (body) => String(body).replace("<title>", "<title>New "));
   site.change(/\/assets\/worker-.*\.js$/, () => null);
   site.change(/\/sw\.js$/, (body) => String(body).replace(first.replace("kibitz-", ""), "new").replace(/"assets\/worker-[^"]*",/, ""));
-  // The reload is served by the version before, and has the browser find the new one.
+  // The reload is served from the old version, and makes the browser find the new one.
   await reload(page);
   await page.waitForFunction(() => globalThis.newVersion);
   assert.doesNotMatch(await page.title(), /^New/);
@@ -232,7 +232,7 @@ test("a new version is taken whole, and pages of the one before keep their files
   assert.match(await page.title(), /^New/);
 });
 
-test("a browser that has no room left fetches what it cannot keep", async () => {
+test("with storage full, files are fetched each time", async () => {
   const { page, context } = await visit(site);
   await page.evaluate(() => navigator.serviceWorker.ready);
   await reload(page);
@@ -245,7 +245,7 @@ test("a browser that has no room left fetches what it cannot keep", async () => 
   await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("451"));
 });
 
-test("time that is up is up, though the page was busy", async () => {
+test("a flag falls on time although the page was busy", async () => {
   const { page } = await visit(site);
   await newGame(page, { mode: "people", clock: "1+0" });
   await type(page, "e4", "e5");
@@ -260,7 +260,7 @@ test("time that is up is up, though the page was busy", async () => {
   await played(page, "e4", "e5");
 });
 
-test("a number out of range in a hidden field does not keep the dialog shut", async () => {
+test("an invalid number in a hidden field does not block the dialog", async () => {
   const { page } = await visit(site);
   await newGame(page, { mode: "people", clock: "custom", minutes: 5000 });
   assert.match(await page.textContent("#player-top .clock"), /^3:00:00$/);
@@ -284,7 +284,7 @@ test("a new game ends the position editor", async () => {
   assert.equal(await page.getAttribute("[data-square=e4]", "aria-label"), "e4, white pawn");
 });
 
-test("a game of a file stays as it was read, whatever is played in it", async () => {
+test("playing on does not change a loaded game", async () => {
   const { page } = await visit(site);
   await page.click("#tab-study");
   await page.fill("#pgn", '[White "A"]\n\n1. e4 e5 2. Nf3 *\n\n[White "B"]\n\n1. d4 *');

@@ -16,7 +16,7 @@ const measured = await json("../../../models/strengths.json");
 const { strengths } = await json("../dist/beside.json");
 const unmeasured = !strengths && skip("models/strengths.json tells of another default net: run models/strengths.sh");
 
-/** Begins a match by the panel. */
+/** Starts a match from the panel. */
 async function begin(page, { first, second, strength = "1000 nodes", length }) {
   await page.click("#tab-match");
   await page.waitForSelector("#match-first option[value='linear.safetensors']", { state: "attached" });
@@ -31,7 +31,7 @@ const button = (page, text) => page.locator(`#panel-match button:has-text("${tex
 const told = (page, text) => page.waitForSelector(`#panel-match p:has-text("${text}")`);
 const games = (page) => page.$$eval(".match-games button", (buttons) => buttons.map((button) => button.textContent));
 
-test("every evaluator tells its strength and how that is known", { skip: unmeasured }, async () => {
+test("every evaluator shows its strength and how it was measured", { skip: unmeasured }, async () => {
   const { page, errors } = await visit(site);
   await page.click("#tab-net");
   const of = (name) => measured.strengths.find(({ evaluator }) => evaluator === name);
@@ -52,7 +52,7 @@ test("every evaluator tells its strength and how that is known", { skip: unmeasu
   assert.deepEqual(errors, []);
 });
 
-test("without figures no strength is told", async () => {
+test("without measurements no strength is shown", async () => {
   site.change(/beside\.json/, (bytes) => JSON.stringify({ ...JSON.parse(bytes), strengths: null }));
   const { page, errors } = await visit(site, { serviceWorkers: "block" });
   await page.click("#tab-net");
@@ -63,7 +63,7 @@ test("without figures no strength is told", async () => {
 });
 
 test("the score of a match: by colours, and Elo by pairs of games", () => {
-  // The first has White in even games.
+  // The first evaluator has White in even games.
   const white = { winner: "white" };
   const black = { winner: "black" };
   const draw = { winner: null };
@@ -76,14 +76,14 @@ test("the score of a match: by colours, and Elo by pairs of games", () => {
   assert.equal(Math.round(elo.value), 108);
   const ends = [0.65 - 1.96 * (0.2 / 3), 0.65 + 1.96 * (0.2 / 3)].map((score) => -400 * Math.log10(1 / score - 1));
   assert.ok(Math.abs(elo.error - (ends[1] - ends[0]) / 2) < 0.01, `${elo.error} ${ends}`);
-  // Too one-sided, and all pairs alike.
+  // Too one-sided; and identical pairs, without variance.
   assert.equal(scoreOf(Array(5).fill([white, black]).flat()).elo, null);
   assert.equal(scoreOf(Array(5).fill([white, white]).flat()).elo, null);
 });
 
 test("a game of a match ends early where both engines agree", () => {
   const cp = (...scores) => scores.map((score) => ({ cp: score }));
-  // Of the last position nothing is known yet.
+  // The last position has no score yet.
   assert.equal(agreed([...cp(...Array(7).fill(900)), null]), null);
   assert.equal(agreed([...cp(...Array(8).fill(900)), null]).winner, "white");
   assert.equal(agreed([...cp(...Array(7).fill(-900)), { mate: -3 }, null]).winner, "black");
@@ -113,7 +113,7 @@ test("two evaluators play a match: both colours, a live score, games to study an
   const [won, drawn, lost, points] = rows[0].slice(1).map(Number);
   assert.deepEqual([won + drawn + lost, points], [2, won + drawn / 2]);
   assert.deepEqual(rows[1].slice(1).map(Number), [lost, drawn, won, 2 - points]);
-  // They are there after a reload too.
+  // Games survive a reload.
   await reload(page);
   await page.waitForSelector(".match-games button");
   assert.deepEqual(await games(page), [first, second]);
@@ -143,7 +143,7 @@ test("a match pauses, waits while another game is on the board, and goes on or e
   assert.equal((await sans(page)).length, moves);
   await button(page, "Go on").click();
   await waitForMoves(page, moves + 2);
-  // Another game on the board has it wait.
+  // Another game on the board pauses the match.
   await newGame(page, { mode: "people" });
   await told(page, "Waits: game 1 of 10");
   await page.waitForTimeout(400);
@@ -157,7 +157,7 @@ test("a match pauses, waits while another game is on the board, and goes on or e
   await button(page, "Go on").click();
   await told(page, "On the board: game 1 of 10");
   await waitForMoves(page, 10);
-  // It is there after a reload, and ended without a game there is none.
+  // It survives a reload, and ended without a game it is removed.
   await reload(page);
   await told(page, "Waits: game 1 of 10");
   await button(page, "End the match").click();
@@ -177,7 +177,7 @@ test("on a phone a match is no wider than the screen", async () => {
   assert.deepEqual(errors, []);
 });
 
-test("a kept match that cannot be read is none", async () => {
+test("an unreadable saved match is dropped", async () => {
   const { page, errors } = await visit(site);
   for (const kept of ["{", "7", '{"evaluators":["default"]}', '{"evaluators":["a","b"],"strength":{"by":"nodes","value":1000},"length":2,"begun":1,"openings":[],"games":[{"moves":[1]}]}']) {
     await page.evaluate((kept) => localStorage.setItem("kibitz.match", kept), kept);

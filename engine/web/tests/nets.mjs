@@ -1,8 +1,8 @@
-// Nets of any architecture, with random weights, as files.
+// Builds net files of any architecture with random weights.
 
 const INPUTS = 902;
 
-/** The bytes of a net; `shape` is as docs/network.md has it, whole. */
+/** File of a net; `shape` is the complete metadata of docs/network.md. */
 export function randomNet(shape) {
   const { view, first, activation, second, third, buckets } = shape;
   const activations = activation === "pairwise-clipped-relu" ? first / 2 : first;
@@ -12,7 +12,7 @@ export function randomNet(shape) {
     layers.push([outputs * buckets, inputs, inputs]);
     inputs = outputs;
   }
-  // Marsaglia's xorshift32, so that every run has the same net.
+  // xorshift32 (Marsaglia): every run has the same net.
   let state = 7;
   const random = (active) => {
     state ^= state << 13;

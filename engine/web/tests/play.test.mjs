@@ -21,7 +21,7 @@ test("pieces are dragged and clicked, targets and the last move are shown", asyn
   await page.waitForSelector("cg-board square.last-move", { state: "attached" });
   assert.equal(await page.locator("cg-board square.last-move").count(), 2);
   await dragMove(page, "e7", "e5");
-  // No legal move: the knight goes back.
+  // An illegal move: the knight returns.
   await dragMove(page, "f3", "f6");
   await played(page, "Nf3", "e5");
   await dragMove(page, "f3", "e5");
@@ -64,7 +64,7 @@ test("the promotion picker takes a piece, and can be left", async () => {
   await played(page, "a8=N");
 });
 
-test("every ending by the rules is told with its reason", async () => {
+test("every ending by the rules is shown with its reason", async () => {
   const { page } = await visit(site);
   const endings = [
     ["#moves=f2f3,e7e5,g2g4", "Qh4#", "Black wins: checkmate"],
@@ -116,7 +116,7 @@ test("Kibitz accepts a draw where it is not ahead, and declines where it is", as
     ["4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3_w_-_-_0_4", /Kibitz would rather play a little first/],
   ]) {
     const { page, context } = await visit(site, { path: `#fen=${fen}` });
-    // A net may like a dead position.
+    // A net may prefer a side even in a dead position.
     await page.click("#tab-net");
     await page.selectOption("#evaluator", "material");
     await page.click("#tab-engine");
@@ -140,13 +140,13 @@ test("Kibitz plays itself by the clock, and can be paused", async () => {
   assert.equal((await sans(page)).length, number);
   await page.click("#pause");
   await waitForMoves(page, number + 2);
-  // Ten seconds each, less what was thought.
+  // Ten seconds each, minus the time used.
   const left = await page.$$eval(".clock", (clocks) => clocks.map((clock) => Number(clock.textContent.split(":")[1])));
   for (const seconds of left) assert.ok(seconds > 2 && seconds < 10, `${seconds} s left`);
   assert.deepEqual(errors, []);
 });
 
-test("whose time is up loses, unless the other has a bare king", async () => {
+test("running out of time loses, unless the opponent has a bare king", async () => {
   for (const [fen, expected] of [
     ["4k3/8/8/8/8/8/R7/4K3_w_-_-_0_1", "Draw: time is up, but the other side has a bare king"],
     ["4kr2/8/8/8/8/8/R7/4K3_w_-_-_0_1", "Black wins: time"],

@@ -20,7 +20,7 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   await readPgn(page, MATES);
   await page.click("#tab-own");
   await page.click("#find-pgn");
-  // Mistakes of the one who has played both games, not the others'.
+  // Mistakes of the player in both games, not of the opponents.
   await told(page, /^2 new puzzles\.$/);
   assert.equal(await page.textContent("#puzzle-count"), "2 puzzles, 0 solved.");
   await page.click("#puzzle-next");
@@ -65,7 +65,7 @@ test("a move is judged while games are searched, and the search goes on", async 
   await page.click("#tab-own");
   await page.click("#find-pgn");
   await told(page, /^2 new puzzles\.$/);
-  // More games than are searched before the puzzle is judged.
+  // Enough games that the search is still running when the puzzle is judged.
   const moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 c5 11. d4 Qc7";
   await readPgn(page, `[White "A"]\n[Black "B"]\n\n${moves} *\n\n`.repeat(50));
   await page.click("#tab-own");

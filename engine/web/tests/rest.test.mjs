@@ -16,7 +16,7 @@ const toast = async (page) => {
 const NETS = new URL("../../../models/", import.meta.url);
 const BACK_RANK = "6k1/5ppp/8/8/8/8/8/K3R3_w_-_-_0_1";
 
-test("the search is told depth by depth, as lines, bar and arrows", async () => {
+test("the search is shown depth by depth, as lines, bar and arrows", async () => {
   const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5" });
   await page.selectOption("#lines", "3");
   await page.check("#analyse");
@@ -34,7 +34,7 @@ test("the search is told depth by depth, as lines, bar and arrows", async () => 
   assert.deepEqual(errors, []);
 });
 
-test("an analysis has no end, but rests while nobody looks", async () => {
+test("an analysis is unlimited, but pauses while the page is hidden", async () => {
   const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5" });
   const look = (state) =>
     page.evaluate((state) => {
@@ -60,14 +60,14 @@ test("a mate is found and drawn on the bar", async () => {
   assert.match(await page.textContent("#console .line .pv"), /^1\. Re8#$/);
 });
 
-test("without simd128 the page finds the same", async () => {
+test("the module without simd128 finds the same", async () => {
   const { page } = await visit(site, { path: `?simd=off#fen=${BACK_RANK}` });
   await page.check("#analyse");
   await page.waitForFunction(() => document.getElementById("bar").ariaLabel.endsWith("#1"));
   assert.ok([...site.loads.keys()].some((path) => path.includes("kibitz-plain")));
 });
 
-test("evaluators: the default, an earlier net, material, a file, and one that is refused", async () => {
+test("evaluators: the default, an earlier net, material, a file, and a rejected file", async () => {
   const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
   await page.click("#tab-net");
   assert.match(await page.textContent("#evaluator-note"), /902-2x512-1 \(.*\): .*, fitted to/);
@@ -84,7 +84,7 @@ test("evaluators: the default, an earlier net, material, a file, and one that is
   await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("902-2x512-1"));
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer: Buffer.from("no net") });
   await page.waitForFunction(() => document.getElementById("toast").textContent.includes("bad.safetensors cannot be used"));
-  // The one before is still in use, by the search too.
+  // The previous one stays in use, by the search too.
   await page.click("#tab-engine");
   await page.check("#analyse");
   await page.waitForSelector("#console .line");
@@ -101,7 +101,7 @@ test("a net dropped on the page is there again after a reload, until it is forgo
   await page.reload();
   await note("451");
   assert.equal(await page.$eval("#evaluator", (select) => select.selectedOptions[0].textContent), "my net.safetensors");
-  // Not while it plays.
+  // Nets cannot be dropped while Kibitz plays.
   await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "file:my net.safetensors", black: "material" });
   await page.click("#forget-net");
   assert.match(await toast(page), /plays in the game/);
@@ -128,7 +128,7 @@ test("two evaluators play each other", async () => {
   await waitForMoves(page, 4);
   assert.match(await page.textContent("#player-bottom"), /Earlier net/);
   assert.match(await page.textContent("#player-top"), /Material/);
-  // They are there again after a reload, and wait to be told to go on.
+  // A reload restores the game, paused.
   await page.reload();
   await page.waitForFunction(() => document.getElementById("player-bottom").textContent.includes("Earlier net"));
   const number = (await sans(page)).length;
@@ -145,14 +145,14 @@ test("a Lichess game with evaluations: both curves, and where they differ", asyn
   await page.waitForSelector("#draw-curve:enabled");
   const text = await page.textContent("#differences button");
   assert.match(text, /given [+−]?\d.*, Kibitz [+−]?\d/);
-  // A search of so many nodes, not the net by itself.
+  // Scores come from a search of fixed nodes, not from the bare net.
   assert.match(await page.textContent("#legend"), /Kibitz, 5,000 nodes a move/);
   await page.click("#differences button");
   const current = await page.$eval("#moves [aria-current]", (move) => [move.firstChild.textContent, move.querySelector("small").textContent]);
   const score = text.match(/given ([^,]*)/)[1];
   assert.deepEqual(current, [text.split(" ")[1], score]);
   const written = await copied(page, "copy-pgn");
-  // All of it: tags, evaluations, clocks and glyphs.
+  // The copy has tags, evaluations, clocks and glyphs.
   assert.match(written, /\[White "Blumi02"\]\n\[Black "EvgeniyFlemenko"\]\n\[Result "1-0"\]/);
   assert.match(written, /1\. c4 \{ \[%eval 0\.11\] \[%clk 0:03:00\] \} 1\.\.\./);
   assert.match(written.replaceAll("\n", " "), /12\. Qd2 \$6 \{ \[%eval -0\.21\]/);
@@ -224,7 +224,7 @@ test("Kibitz plays Stockfish", stockfish, async () => {
   assert.deepEqual(errors, []);
 });
 
-test("a Stockfish that is not there fails aloud, and is tried again", stockfish, async () => {
+test("a missing Stockfish reports an error, and is tried again", stockfish, async () => {
   const { page } = await visit(site, { serviceWorkers: "block" });
   site.change(/stockfish.*\.js$/, () => null);
   await newGame(page, { mode: "stockfish", color: "black", strength: "nodes", slider: 2 });
@@ -251,6 +251,6 @@ test("after the first visit no connection is needed", async () => {
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await waitForMoves(page, 2);
-  // B00 to B99 or C00 to C99, by what Kibitz answers.
+  // B00 to B99 or C00 to C99, depending on Kibitz's reply.
   await page.waitForFunction(() => /^[BC]\d\d/.test(document.getElementById("opening").textContent));
 });

@@ -1,4 +1,4 @@
-// A plain static host for dist/, as any would be: no headers but the type, and gzip.
+// Static server for dist/: content types and gzip, no other headers.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname } from "node:path";
@@ -11,9 +11,9 @@ const TYPES = {
 };
 
 /**
- * Serves dist/ on a free port. `loads` lists what was asked for, with its gzipped
- * size. `change` has a file served otherwise: its function gets the bytes, and
- * returns others, or `null` for a file that is not there. `headers` are added.
+ * Serves dist/ on a free port. `loads` maps requested paths to gzipped sizes. `change` replaces
+ * a file: its function gets the bytes and returns others, or `null` for 404. `headers` are added
+ * to responses.
  */
 export async function serve() {
   const loads = new Map();

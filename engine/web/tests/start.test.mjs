@@ -1,4 +1,4 @@
-// Premoves, starts of Chess960, and what a PGN or a link tells beside the moves.
+// Premoves, Chess960 starts, and the annotations in PGNs and links.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { clickMove, copied, newGame, open, played, readPgn, sans, type, visit, waitForMoves } from "./browser.mjs";
@@ -8,7 +8,7 @@ before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
 
-/** The board draws them a frame later. */
+/** Waits for the premove squares: the board draws them a frame later. */
 const premoves = (page, squares) =>
   page.waitForFunction((squares) => document.querySelectorAll("cg-board square.current-premove").length === squares, squares);
 
@@ -41,7 +41,7 @@ test("a start of Chess960, by number and at random", async () => {
   assert.match(await page.inputValue("#fen"), /^bbqnnrkr\/pppppppp\/8\/8\/8\/8\/PPPPPPPP\/BBQNNRKR w /);
   await type(page, "Nc3", "g6");
   assert.match(await copied(page, "copy-pgn"), /\[Variant "Chess960"\]/i);
-  // Number 518 is the usual one.
+  // Number 518 is the standard start.
   await newGame(page, { mode: "people", start: "number", number: 518 });
   await type(page, "e4");
   assert.doesNotMatch(await copied(page, "copy-pgn"), /FEN/);
@@ -52,7 +52,7 @@ test("a start of Chess960, by number and at random", async () => {
   assert.deepEqual(errors, []);
 });
 
-test("ratings and clocks of a PGN stand beside its players", async () => {
+test("ratings and clocks of a PGN are shown with its players", async () => {
   const { page } = await visit(site);
   await readPgn(page, '[White "A"]\n[Black "B"]\n[WhiteElo "2101"]\n[BlackElo "?"]\n[TimeControl "180+2"]\n\n1. e4 { [%clk 0:02:59] } e5 { [%clk 0:02:50] } *');
   const bottom = () => page.textContent("#player-bottom");
@@ -73,7 +73,7 @@ test("evaluations travel in a link", async () => {
   assert.deepEqual(await other.$$eval("#moves small", (scores) => scores.map((score) => score.textContent)), ["−0.31", "#−1"]);
 });
 
-test("the graph has axes, and tells of the move that is pointed at", async () => {
+test("the graph has axes and describes the move under the pointer", async () => {
   const { page, errors } = await visit(site);
   await readPgn(page, "1. f3 { [%eval -0.31] } e5 { [%eval -0.5] } 2. g4 { [%eval #-1] } *");
   await page.waitForSelector("#draw-curve:enabled");

@@ -1,4 +1,4 @@
-// Ratings to play at, and playing without help.
+// Playing at a rating, and playing without help.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { answer, newGame, open, reload, type, visit, waitForMoves } from "./browser.mjs";
@@ -31,7 +31,7 @@ test("Kibitz plays at a rating from 400 to 2,850", async () => {
 test("levels of earlier pages are ratings now", async () => {
   const { page } = await visit(site);
   await newGame(page, { mode: "kibitz", color: "white", strength: "full" });
-  // The page saves as it goes.
+  // The page saves on unload; write after that.
   await page.evaluate(() => addEventListener("pagehide", () => {
     const game = JSON.parse(localStorage.getItem("kibitz.game"));
     game.black.strength = { by: "medium" };
@@ -66,15 +66,15 @@ test("bar, arrows and thoughts are off while one plays, and come back by a switc
   await page.click("#resign");
   assert.deepEqual(await help(), [true, true]);
   assert.ok(await page.isHidden("#playing-help"));
-  // Nobody plays in a match of engines.
+  // A match of engines has no player to help.
   await newGame(page, { mode: "engines", strength: "time", slider: 2 });
   assert.deepEqual(await help(), [true, true]);
   assert.deepEqual(errors, []);
 });
 
-test("the tabs of the net tell nothing while one plays without help, and offer to turn it on", async () => {
+test("the net's tabs are empty while playing without help, and offer to turn it on", async () => {
   const { page, errors } = await visit(site);
-  // Where nothing was played there is nothing to give away.
+  // The start position gives nothing away.
   await page.click("#tab-inside");
   await page.waitForSelector(".flow li");
   await newGame(page, { mode: "people" });

@@ -1,4 +1,4 @@
-// Games that are looked at again: variations, what is said of moves, files of games.
+// Studies: variations, annotations, game files, reviews.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -50,7 +50,7 @@ test("after resigning the board lives on, and an analysis keeps the moves", asyn
   assert.deepEqual(await variations(page), ["1.d4"]);
 });
 
-test("time that is up leaves a board to study", async () => {
+test("after time runs out the board can be studied", async () => {
   const { page } = await visit(site);
   await page.clock.install();
   await reload(page);
@@ -72,7 +72,7 @@ test("a side move in a game that was read destroys nothing", async () => {
   await page.waitForSelector("#moves .aside");
   assert.deepEqual(await mainLine(page), before);
   assert.equal(await current(page), "Nf6");
-  // A move that is there already is gone to.
+  // Playing an existing move selects it.
   await page.keyboard.press("ArrowLeft");
   await type(page, "d5");
   assert.deepEqual(await variations(page), ["1…Nf6"]);
@@ -103,7 +103,7 @@ test("comments, glyphs, variations and clocks are shown, changed and written", a
   assert.deepEqual(await mainLine(page), ["e4", "c5", "c3"]);
   await page.click("#delete-move");
   assert.deepEqual(await mainLine(page), ["e4", "c5", "Nf3"]);
-  // Every change is taken back.
+  // Undo reverts every change.
   for (let change = 0; change < 5; change += 1) await page.click("#undo");
   assert.deepEqual(await variations(page), ["1…c5 Sicilian 2.Nf3 ( 2.c3 )"]);
   assert.ok(await page.isDisabled("#undo"));
@@ -134,7 +134,7 @@ test("a reload gives a clock no time back", async () => {
   const left = () => page.$eval("#player-bottom .clock", (clock) => Number(clock.textContent.split(":")[1]));
   const first = await left();
   assert.ok(first <= 58, `${first} s`);
-  // And it runs on.
+  // The clock runs on.
   await page.waitForFunction((first) => Number(document.querySelector("#player-bottom .clock").textContent.split(":")[1]) < first, first);
 });
 
@@ -166,7 +166,7 @@ test("lines are looked at by pointing, and played by a click; the wheel walks", 
   await page.waitForFunction(() => !document.querySelector("#moves [aria-current]"));
   await page.mouse.wheel(0, 100);
   await page.waitForSelector("#moves [aria-current]");
-  // In a game that goes on lines are only looked at.
+  // During a game a click on a line only previews it.
   await newGame(page, { mode: "people" });
   await page.check("#playing-help");
   await page.check("#analyse");
@@ -220,7 +220,7 @@ test("a comment that is being typed survives a click, a move, the wheel and a re
   assert.deepEqual(errors, []);
 });
 
-test("a game is looked through: marks, accuracy, mistakes with the better line", async () => {
+test("a review shows marks, accuracy, mistakes and better lines", async () => {
   const { page, errors } = await visit(site);
   await readPgn(page, "1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0");
   await page.click("#review");
@@ -237,16 +237,16 @@ test("a game is looked through: marks, accuracy, mistakes with the better line",
   const [, best] = (await text()).match(/Blunder\. (\S+) was/);
   assert.ok((await variations(page)).some((line) => line.startsWith(`2…${best}`)), best);
   assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /Ke7 \$4 \{ [^}]*Blunder\. \S+ was best\. \} \(2\.\.\. /);
-  // What was found is written too.
+  // The found scores are written too.
   assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /1\. e4 \{ \[%eval -?\d\.\d+\] \} 1\.\.\. e5/);
   assert.match(await page.textContent("#legend"), /Kibitz, 20,000 nodes a move/);
-  // All of it is one change.
+  // The review is one change for undo.
   await page.click("#undo");
   assert.deepEqual([await variations(page), await page.isHidden("#reviewed")], [[], true]);
   assert.deepEqual(errors, []);
 });
 
-test("what a PGN lacks or has too much is said, and the rest is read", async () => {
+test("faults of a PGN are reported, and the rest is read", async () => {
   const { page } = await visit(site);
   for (const [text, says, main, aside] of [
     ["1. e4 (1. d4 d5 2. c4 1... e5 2. Nf3 *", "the parenthesis before 1... is not closed", ["e4", "e5", "Nf3"], ["1.d4 d5 2.c4"]],

@@ -1,4 +1,4 @@
-// Several threads search together where the page is isolated from other origins.
+// Search with several threads, in a cross-origin isolated page.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { newGame, open, reload, type, visit, waitForMoves } from "./browser.mjs";
@@ -10,7 +10,7 @@ before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
 
-/** Keeps what the page tells its workers, and has it see four cores. */
+/** Records messages to workers, and reports four cores. */
 function init() {
   Object.defineProperty(navigator, "hardwareConcurrency", { value: 4 });
   globalThis.told = [];
@@ -23,7 +23,7 @@ function init() {
 
 const told = (page, task) => page.evaluate((task) => globalThis.told.filter((message) => message.task === task).length, task);
 
-/** The number of the last search of a team, and the nodes of each of its helpers. */
+/** Number of the last team search, and the nodes of each helper. */
 const team = (page) =>
   page.evaluate(() => {
     const { memory } = globalThis.told.findLast((message) => message.memory);
@@ -47,7 +47,7 @@ test("a host's headers allow threads, which help in an analysis and end with it"
   const first = await team(page);
   assert.equal(first.nodes[2], 0, "there are two helpers");
   await page.waitForFunction(() => document.getElementById("speed").textContent.includes("nodes/s"));
-  // Another position is another search, by the same helpers.
+  // A new position is a new search by the same helpers.
   await type(page, "e4");
   await page.waitForFunction((before) => new BigInt64Array(globalThis.told.findLast((message) => message.memory).memory.buffer)[0] > before, first.search);
   await helped(page, 2);
@@ -57,7 +57,7 @@ test("a host's headers allow threads, which help in an analysis and end with it"
   const stopped = await team(page);
   await page.waitForTimeout(300);
   assert.deepEqual(await team(page), stopped);
-  // One thread needs no helper.
+  // With one thread there are no helpers.
   await page.selectOption("#threads", "1");
   await page.check("#analyse");
   await page.waitForFunction(() => document.getElementById("speed").textContent.includes("nodes/s"));
@@ -82,7 +82,7 @@ test("a host without headers has threads from the second visit on, and a game is
   const { nodes } = await team(page);
   await page.waitForTimeout(300);
   assert.deepEqual(await team(page), { search, nodes }, "nobody searches on");
-  // At a rating it thinks alone.
+  // At a rating Kibitz searches with one thread.
   const before = await told(page, "help");
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "a3");
@@ -97,7 +97,7 @@ test("helpers that fail do not end the search", async () => {
     Object.defineProperty(navigator, "hardwareConcurrency", { value: 4 });
     const { postMessage } = Worker.prototype;
     Worker.prototype.postMessage = function (message, ...rest) {
-      // Only helpers hold no lock.
+      // Only helpers have no lock.
       if (message.task === "start" && !message.lock) message = { ...message, module: null };
       if (message.task === "help") globalThis.helpAsked = true;
       return postMessage.call(this, message, ...rest);

@@ -1,4 +1,4 @@
-// What goes wrong on purpose: the page says so, and there is a way on.
+// Injected failures: the page reports them and recovers.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
@@ -11,11 +11,11 @@ after(() => site.close());
 
 const WORKER = /\/assets\/worker-.*\.js$/;
 const WASM = /\.wasm$/;
-/** The engine's worker comes from the host each time. */
+/** Forces the worker's script to be fetched from the host each time. */
 const BARE = { serviceWorkers: "block" };
 const NETS = new URL("../../../models/", import.meta.url);
 
-/** Has workers run this before their own script. */
+/** Prepends code to the workers' script. */
 const hook = (code) => site.change(WORKER, (body) => `${code}\n${body}`);
 const mend = (page) => {
   site.restore();
@@ -27,7 +27,7 @@ const trouble = async (page) => {
 };
 const thinking = (page) => page.locator(".player.thinking").count();
 
-/** A net whose second layer has no neurons: its file is well formed. */
+/** A well-formed file of a net with an empty second layer. */
 function hollowNet() {
   const shapes = [[8, 902], [0, 8], [8, 0], [1, 8]];
   const tensors = shapes.flatMap(([outputs, inputs], layer) => [
@@ -52,8 +52,8 @@ function hollowNet() {
 }
 
 /**
- * Has modules panic where `when` says so of a call's name and text, and be of
- * no use from then on. Runs on the page, and in workers by `hook`.
+ * Makes modules panic, for good, on calls whose name and text satisfy `when`. Runs on the page,
+ * and in workers by `hook`.
  */
 const panicking = (when) => `{
   const when = ${when};
@@ -108,7 +108,7 @@ test("an engine whose worker never answers fails after a while", async () => {
   await newGame(page, { mode: "kibitz", color: "black", strength: "elo", slider: 0 });
   await page.clock.runFor(21_000);
   assert.match(await trouble(page), /it does not start/);
-  // A move taken back, or another game, is a way on too.
+  // Undo or a new game recovers too.
   await newGame(page, { mode: "people" });
   assert.ok(await page.isHidden("#trouble"));
 });
@@ -142,14 +142,14 @@ test("another evaluator may be chosen while the curve is drawn", async () => {
   await page.waitForSelector("#draw-curve:enabled");
 });
 
-test("workers of games that are over are given back", async () => {
+test("workers of finished games are terminated", async () => {
   const { page } = await visit(site);
   for (let game = 0; game < 4; game += 1) {
     await newGame(page, { mode: "engines", strength: "time", slider: 9 });
     await page.waitForSelector("#console .line");
   }
   await newGame(page, { mode: "people" });
-  // The browser takes a moment to end them.
+  // The browser terminates workers with a delay.
   for (let tries = 0; page.workers().length > 0 && tries < PATIENCE / 100; tries += 1) await page.waitForTimeout(100);
   assert.equal(page.workers().length, 0);
 });
@@ -169,7 +169,7 @@ test("a net without neurons is refused, and the board lives on", async () => {
 
 test("a net that breaks the module on the page is dropped, at once or later, and after a reload", async () => {
   const { page, errors } = await visit(site, {
-    // At the second evaluation with a net that was loaded.
+    // Panic at the second evaluation with a loaded net.
     init: panicking("(name, text, state) => { state.loaded ||= name === 'load_net'; if (state.loaded && text.includes('evaluate')) state.views = (state.views ?? 0) + 1; return state.views > 1; }"),
   });
   const buffer = await readFile(new URL("games1191.safetensors", NETS));
@@ -187,7 +187,7 @@ test("a net that breaks the module on the page is dropped, at once or later, and
   assert.deepEqual(errors, []);
 });
 
-test("a saved game that breaks the module is survived", async () => {
+test("the page survives a saved game that crashes the module", async () => {
   const { page, errors } = await visit(site, { init: panicking("(name, text) => text.includes('g1h3') && !text.includes('evaluate')") });
   await type(page, "e4");
   await waitForMoves(page, 2);
@@ -221,7 +221,7 @@ test("a net that breaks the engine's worker is dropped, and the default one goes
   assert.deepEqual(errors, []);
 });
 
-test("a kept net that is damaged is forgotten, in a match too", async () => {
+test("a damaged saved net is dropped, in a match too", async () => {
   const { page } = await visit(site, BARE);
   const keep = () =>
     page.evaluate(async () => {
@@ -252,13 +252,13 @@ test("a match waits for a net that cannot be fetched", async () => {
   await reload(page);
   await page.click("#pause");
   const number = (await sans(page)).length;
-  // Black's material is at hand, White's net is not.
+  // Black plays with material, which needs no file; White's net cannot be fetched.
   assert.match(await trouble(page), /games1191\.safetensors could not be fetched/);
   await mend(page);
   await waitForMoves(page, number + 2);
 });
 
-/** Has requests for the earlier net wait: each of the functions listed lets one go, and returns once it has arrived. */
+/** Holds requests for the earlier net; each listed function releases one and returns on its arrival. */
 async function delay(page) {
   const waiting = [];
   await page.route("**/games1191.safetensors", async (route) => {
@@ -278,7 +278,7 @@ const listed = (page) => page.waitForSelector("#evaluator option[value='games119
 const materialOnly = (page) =>
   page.waitForFunction(() => document.getElementById("evaluator-note").textContent.startsWith("Counts pieces"));
 
-test("the last of the evaluators that were chosen is used, whichever comes first", async () => {
+test("the evaluator chosen last is used, whichever loads first", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   const waiting = await delay(page);
@@ -291,7 +291,7 @@ test("the last of the evaluators that were chosen is used, whichever comes first
   assert.equal(await page.$eval("#evaluator", (select) => select.value), "material");
 });
 
-test("an evaluator chosen before the last visit's has come stays chosen", async () => {
+test("choosing an evaluator overrides the saved one that is still loading", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   await page.click("#tab-net");
@@ -307,7 +307,7 @@ test("an evaluator chosen before the last visit's has come stays chosen", async 
   assert.match(await page.textContent("#evaluator-note"), /^Counts pieces/);
 });
 
-test("a net that a match has asked for more than once ends no search as it comes", async () => {
+test("a net that arrives twice for a match does not end its search", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   await newGame(page, { mode: "engines", strength: "time", slider: 4, white: "games1191.safetensors", black: "material" });
@@ -325,7 +325,7 @@ test("a net that a match has asked for more than once ends no search as it comes
   await waitForMoves(page, 2);
 });
 
-test("a game that waits for its nets does not end one that was begun later", async () => {
+test("a game waiting for its nets does not end a later game", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   const waiting = await delay(page);
@@ -354,7 +354,7 @@ test("files too large for the page are refused", async () => {
   }
 });
 
-test("a page whose script does not come says so, and comes when it is tried again", async () => {
+test("a missing script is reported, and a retry loads the page", async () => {
   const context = await site.browser.newContext();
   site.change(/\/assets\/index-.*\.js$/, () => null);
   const { page } = await tab(site, context, "", { ready: false });
@@ -364,7 +364,7 @@ test("a page whose script does not come says so, and comes when it is tried agai
   assert.ok(await page.isHidden("#trouble"));
 });
 
-test("a page whose module does not come says so, and can be started afresh", async () => {
+test("a missing module is reported, and the page can be restarted", async () => {
   const context = await site.browser.newContext(BARE);
   const { page } = await tab(site, context);
   await page.click("#theme");
@@ -377,7 +377,7 @@ test("a page whose module does not come says so, and can be started afresh", asy
   assert.equal(await page.evaluate(() => localStorage.getItem("kibitz.theme")), null);
 });
 
-test("a module that is kept damaged is fetched anew", async () => {
+test("a damaged cached module is fetched again", async () => {
   const { page, context } = await visit(site);
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;

@@ -1,4 +1,4 @@
-// Why a move was played.
+// The tab that explains moves.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { open, visit } from "./browser.mjs";
@@ -11,8 +11,8 @@ after(() => site.close());
 const reasons = (page) => page.$$eval(".reasons li", (items) => items.map((item) => item.textContent));
 const at = (page, square) => page.locator(`#panel-why [data-at=${square}]`);
 
-test("the last move is compared with all others, and said in words", async () => {
-  // White takes a pawn, and leaves a knight to one.
+test("the last move is compared with all others and described", async () => {
+  // White takes a pawn and leaves a knight en prise to one.
   const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3,d7d6,f3e5" });
   await page.click("#tab-why");
   await page.waitForSelector(".choices p:nth-child(2)");
@@ -24,14 +24,14 @@ test("the last move is compared with all others, and said in words", async () =>
   const lines = await page.$$eval(".choices p", (lines) => lines.map((line) => [...line.children].map((part) => part.textContent)));
   assert.match(lines[0].join(" "), /^Played −\d\.\d\d 3\. Nxe5 dxe5/);
   assert.match(lines[1][0], /^Best other$/);
-  // Every move on the board before it; those of one piece alone.
+  // All moves of the previous position; then those of one piece.
   assert.match(await at(page, "e5").getAttribute("aria-label"), /^e5, black pawn, Nxe5 /);
   assert.match(await at(page, "d4").getAttribute("aria-label"), /^d4, empty, (d4|Nd4) [+−]/);
   await at(page, "f1").click();
   assert.equal(await at(page, "d4").getAttribute("aria-label"), "d4, empty");
   assert.match(await at(page, "b5").getAttribute("aria-label"), /Bb5\+/);
   assert.ok(await page.locator("#panel-why table tr").count());
-  // The move before.
+  // The previous move.
   await page.click("#previous");
   await page.waitForFunction(() => document.querySelector("#panel-why h2").textContent === "Why 2… d6?");
   assert.deepEqual(errors, []);

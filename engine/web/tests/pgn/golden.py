@@ -1,4 +1,4 @@
-"""What python-chess reads in the files beside this one: `python golden.py > golden.json`."""
+"""Writes the parse of the PGN files here by python-chess: `python golden.py > golden.json`."""
 
 import json
 import pathlib
@@ -35,7 +35,7 @@ def describe(node: chess.pgn.GameNode, parent: int) -> dict:
 
 
 def flatten(game: chess.pgn.Game) -> list[dict]:
-    """A move, its variations, what follows it."""
+    """Nodes in PGN order: a move, its variations, the moves after it."""
     nodes = [describe(game, 0)]
 
     def follow(node: chess.pgn.GameNode, number: int) -> None:
