@@ -5,63 +5,66 @@
 //! `GradientClipping::Norm` clips each tensor separately, which changes the step's direction as
 //! well as its length.
 
-use burn::module::{AutodiffModule, ModuleVisitor, Param};
+use burn::module::{Module, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
-use burn::tensor::backend::AutodiffBackend;
+use burn_flex::Flex;
+use rayon::prelude::*;
+
+use crate::evaluate::Cpu;
+use crate::model::Model;
+use crate::tensors::{CHUNK, contiguous, floats_mut, tensor};
 
 /// Default clipping norm: longer than any gradient of an ordinary run (docs/training.md).
 pub const CLIP_NORM: f32 = 2.0;
 
 /// Scales a model's gradients down to the norm `most` if they are longer, else leaves them
-/// unchanged to the bit. Returns the norm before clipping, shape `[1]`, still on the device.
-pub fn clip<B: AutodiffBackend, M: AutodiffModule<B>>(
-    model: &M,
-    gradients: &mut GradientsParams,
-    most: f32,
-) -> Tensor<B::InnerBackend, 1> {
-    let mut squares = Squares::<B> {
+/// unchanged. Returns the norm before clipping.
+pub fn clip(model: &Model<Cpu>, gradients: &mut GradientsParams, most: f32) -> f32 {
+    let mut squares = Squares {
         gradients,
-        sum: None,
+        sum: 0.0,
     };
     model.visit(&mut squares);
-    let sum = squares.sum.expect("a model has parameters");
-    let norm = sum.sqrt();
-    let factor = (norm.clone().recip() * most).clamp_max(1.0);
-    model.visit(&mut Scale::<B> { gradients, factor });
+    let norm = squares.sum.sqrt() as f32;
+    if norm > most {
+        let factor = most / norm;
+        model.visit(&mut Scale { gradients, factor });
+    }
     norm
 }
 
-/// Visitor that sums the squares of all gradients.
-struct Squares<'a, B: AutodiffBackend> {
+/// Visitor that sums the squares of all gradients, in one order for any number of threads.
+struct Squares<'a> {
     gradients: &'a GradientsParams,
-    sum: Option<Tensor<B::InnerBackend, 1>>,
+    sum: f64,
 }
 
-impl<B: AutodiffBackend> ModuleVisitor<B> for Squares<'_, B> {
-    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<B, D>>) {
-        if let Some(gradient) = self.gradients.get::<B::InnerBackend, D>(parameter.id) {
-            let squares = gradient.square().sum();
-            self.sum = Some(match self.sum.take() {
-                Some(sum) => sum + squares,
-                None => squares,
-            });
+impl ModuleVisitor<Cpu> for Squares<'_> {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<Cpu, D>>) {
+        if let Some(gradient) = self.gradients.get::<Flex, D>(parameter.id) {
+            let gradient = contiguous(gradient);
+            let chunks = crate::cpu::floats(&gradient).par_chunks(CHUNK);
+            let sums = chunks.map(|chunk| chunk.iter().map(|&x| f64::from(x) * f64::from(x)).sum());
+            self.sum += sums.collect::<Vec<f64>>().into_iter().sum::<f64>();
         }
     }
 }
 
 /// Visitor that multiplies all gradients by `factor`.
-struct Scale<'a, B: AutodiffBackend> {
+struct Scale<'a> {
     gradients: &'a mut GradientsParams,
-    factor: Tensor<B::InnerBackend, 1>,
+    factor: f32,
 }
 
-impl<B: AutodiffBackend> ModuleVisitor<B> for Scale<'_, B> {
-    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<B, D>>) {
-        if let Some(gradient) = self.gradients.remove::<B::InnerBackend, D>(parameter.id) {
-            let scaled = gradient * self.factor.clone().unsqueeze();
-            self.gradients
-                .register::<B::InnerBackend, D>(parameter.id, scaled);
+impl ModuleVisitor<Cpu> for Scale<'_> {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<Cpu, D>>) {
+        if let Some(gradient) = self.gradients.remove::<Flex, D>(parameter.id) {
+            let mut gradient = contiguous(gradient);
+            let chunks = floats_mut(&mut gradient).par_chunks_mut(CHUNK);
+            chunks.for_each(|chunk| chunk.iter_mut().for_each(|x| *x *= self.factor));
+            let scaled = tensor::<D>(gradient);
+            self.gradients.register::<Flex, D>(parameter.id, scaled);
         }
     }
 }
@@ -69,13 +72,9 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Scale<'_, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::module::Module;
-    use burn_flex::Flex;
     use models::{Architecture, Network};
 
-    use crate::model::Model;
     use crate::tensors::floats;
-    use crate::testing::Cpu;
     use crate::trainer::tracked;
 
     struct Fill<'a>(&'a mut GradientsParams);
@@ -102,7 +101,7 @@ mod tests {
         let model = tracked(Model::new(&Network::random(architecture, 1)));
         let mut gradients = GradientsParams::new();
         model.visit(&mut Fill(&mut gradients));
-        let norm = clip(&model, &mut gradients, most).into_scalar();
+        let norm = clip(&model, &mut gradients, most);
         let mut collect = Collect(&gradients, Vec::new());
         model.visit(&mut collect);
         let squares = collect.1.iter().map(|&x| f64::from(x).powi(2));

@@ -9,11 +9,14 @@
 //!
 //! Positions come as [`Samples`], the indices of their active inputs. Burn's graph never sees them:
 //! only parameters have gradients, and the operation's state may be of any type. [`Flex`]'s tensors
-//! hold parameters, targets and values; loss and optimizer are Burn's as on any device.
+//! hold parameters and values. Elementwise work on whole parameters (the first layer's sum, clipping,
+//! AdamW) and the loss are operations of this crate too, each one pass over memory; so nothing here
+//! depends on how fast [`Flex`]'s own operations are.
 
 mod backward;
 mod forward;
 mod lanes;
+mod loss;
 mod rows;
 mod samples;
 mod weights;
@@ -26,6 +29,7 @@ use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::backend::Backend;
+use burn::tensor::ops::FloatTensor;
 use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use models::{Architecture, Network};
@@ -37,6 +41,7 @@ use forward::{Activations, forward};
 use lanes::Level;
 use weights::Weights;
 
+pub use loss::{loss, tracked_loss};
 pub use samples::Samples;
 
 /// Returns the layers' primitive tensors: weights and biases alternately.
@@ -79,26 +84,40 @@ fn tracked<const PARAMETERS: usize>(
     layers: Layers<Autodiff<Flex>>,
     samples: &Arc<Samples>,
 ) -> Tensor<Autodiff<Flex>, 1> {
-    let tensors = primitives(layers);
-    let nodes: [_; PARAMETERS] = std::array::from_fn(|index| tensors[index].node.clone());
-    let tensors: Vec<FlexTensor> = tensors.into_iter().map(|tensor| tensor.primitive).collect();
+    let parents = primitives(layers);
+    let parents: &[_; PARAMETERS] = (&parents[..])
+        .try_into()
+        .expect("a weight and bias a layer");
+    let tensors: Vec<FlexTensor> = parents
+        .iter()
+        .map(|parent| parent.primitive.clone())
+        .collect();
     let run = Run::new(architecture, &tensors, samples);
     let output = run.output();
-    let values = match ForwardPass
+    let values = in_graph(ForwardPass, parents, Arc::new(run), output);
+    Tensor::from_primitive(TensorPrimitive::Float(values))
+}
+
+/// A tensor of Burn's graph.
+pub(crate) type Tracked = FloatTensor<Autodiff<Flex>>;
+
+/// Adds an operation to Burn's graph, given its output and the state of its backward pass. Returns
+/// the tracked output.
+pub(crate) fn in_graph<O: Backward<Flex, PARENTS>, const PARENTS: usize>(
+    operation: O,
+    parents: &[Tracked; PARENTS],
+    state: O::State,
+    output: FlexTensor,
+) -> Tracked {
+    let nodes = std::array::from_fn(|index| parents[index].node.clone());
+    match operation
         .prepare::<NoCheckpointing>(nodes)
         .compute_bound()
         .stateful()
     {
-        OpsKind::Tracked(prepared) => prepared.finish(Arc::new(run), output),
+        OpsKind::Tracked(prepared) => prepared.finish(state, output),
         OpsKind::UnTracked(prepared) => prepared.finish(output),
-    };
-    Tensor::from_primitive(TensorPrimitive::Float(values))
-}
-
-/// Returns the target win chances, `[samples]`.
-pub fn targets<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
-    let targets = TensorData::new(samples.targets.clone(), [samples.count()]);
-    Tensor::from_data(targets, device)
+    }
 }
 
 /// Evaluator of a network exactly as its file holds it, without training's clamps on weights.
@@ -192,7 +211,7 @@ impl<const PARAMETERS: usize> Backward<Flex, PARAMETERS> for ForwardPass {
 }
 
 /// Returns the values of a contiguous tensor.
-fn floats(tensor: &FlexTensor) -> &[f32] {
+pub(crate) fn floats(tensor: &FlexTensor) -> &[f32] {
     let begin = tensor.layout().start_offset();
     &tensor.storage::<f32>()[begin..][..tensor.shape().num_elements()]
 }
@@ -200,9 +219,10 @@ fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluate::Cpu;
     use crate::model::Model;
     use crate::tensors;
-    use crate::testing::{Cpu, games, turn};
+    use crate::testing::{games, turn};
     use crate::trainer::tracked;
     use burn::tensor::DType;
     use inputs as position;

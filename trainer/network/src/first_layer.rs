@@ -12,12 +12,13 @@ use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
-use inputs::{PIECES, SHARED, shared_rows};
+use inputs::{PIECES, SHARED};
 use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
+use crate::evaluate::Evaluate;
 #[cfg(feature = "gpu")]
 use crate::model::filled;
-use crate::tensors::{clip_parameter, floats, product};
+use crate::tensors::{clip_parameter, floats};
 
 /// Bound of a weight's absolute value. At most 32 pieces, an en-passant square, 30 threats and 6
 /// flags are on at once; with the bias that makes 70 terms, a sum of at most 112, which the
@@ -40,8 +41,6 @@ pub struct FirstLayer<B: Backend> {
     pub shared: Param<Tensor<B, 2>>,
     /// `[outputs]`.
     pub bias: Param<Tensor<B, 1>>,
-    /// Matrix of zeros and ones, `[INPUTS, SHARED]`: which shared rows each input adds.
-    membership: Tensor<B, 2>,
 }
 
 impl FirstLayer<Flex> {
@@ -57,7 +56,6 @@ impl FirstLayer<Flex> {
             own_scale: 1.0,
             shared: Param::from_tensor(Tensor::zeros([SHARED, outputs], device)),
             bias: Param::from_tensor(Tensor::from_data(bias, device)),
-            membership: membership(),
         }
     }
 
@@ -86,7 +84,6 @@ impl FirstLayer<Flex> {
             own_scale: 1.0,
             shared: Param::from_tensor(shared),
             bias: Param::from_tensor(bias),
-            membership: membership(),
         }
     }
 
@@ -128,11 +125,10 @@ impl FirstLayer<Flex> {
     }
 }
 
-impl<B: Backend> FirstLayer<B> {
+impl<B: Evaluate> FirstLayer<B> {
     /// Returns the summed weights, `[INPUTS, outputs]`, clamped to ±[`BOUND`].
     pub fn weight(&self) -> Tensor<B, 2> {
-        let shared = product(self.membership.clone(), self.shared.val());
-        (self.own.val() * self.own_scale + shared).clamp(-BOUND, BOUND)
+        B::first_weight(self.own.val(), self.own_scale, self.shared.val())
     }
 }
 
@@ -161,43 +157,9 @@ pub fn worth(plane: usize) -> i32 {
     if plane < 6 { value } else { -value }
 }
 
-fn membership() -> Tensor<Flex, 2> {
-    let mut rows = vec![0f32; INPUTS * SHARED];
-    for (input, row) in rows.chunks_exact_mut(SHARED).enumerate() {
-        shared_rows(input).for_each(|shared| row[shared] = 1.0);
-    }
-    Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), &FlexDevice)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pieces_share_three_rows_and_threats_have_one_each() {
-        let rows = floats(membership());
-        for (input, row) in rows.chunks_exact(SHARED).enumerate() {
-            let expected = match input {
-                0..768 => 3.0,
-                832..862 => 1.0,
-                _ => 0.0,
-            };
-            assert_eq!(row.iter().sum::<f32>(), expected, "input {input}");
-        }
-        for column in 0..SHARED {
-            let members = rows.chunks_exact(SHARED).filter(|row| row[column] == 1.0);
-            assert_eq!(
-                members.count() == 1,
-                column >= 13 * PIECES,
-                "column {column}"
-            );
-        }
-        let c3 = 64 + 2 * 8 + 2; // own knight
-        let f3 = 64 + 2 * 8 + 5; // its mirror image shares all three
-        let row = |input: usize| &rows[input * SHARED..][..SHARED];
-        assert_eq!(row(c3), row(f3));
-        assert_ne!(row(c3), row(c3 + 1));
-    }
 
     #[test]
     fn a_fresh_layer_counts_material_for_both_sides() {

@@ -3,9 +3,11 @@
 //!
 //! A crate with a non-generic interface, since Burn's generic code takes minutes to compile.
 
+mod adamw;
 mod clipping;
 mod cpu;
 mod evaluate;
+mod factorised;
 mod finite;
 mod first_layer;
 mod lists;
@@ -16,9 +18,10 @@ mod tensors;
 mod testing;
 mod trainer;
 
+pub use adamw::{BETAS, EPSILON};
 pub use clipping::CLIP_NORM;
 pub use cpu::{Evaluator, Samples};
 pub use first_layer::worth;
 pub use model::{CpuModel, bound};
 pub use target::Aim;
-pub use trainer::{BETAS, EPSILON, Measured, Settings, Trainer};
+pub use trainer::{Measured, Settings, Trainer};

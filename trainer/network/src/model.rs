@@ -9,6 +9,7 @@ use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
 use models::{Activation, Architecture, Layer, Network};
 
+use crate::evaluate::Evaluate;
 use crate::first_layer::{self, FirstLayer};
 use crate::tensors::{Layers, clip_parameter, floats};
 #[cfg(test)]
@@ -141,7 +142,9 @@ impl<B: Backend> Model<B> {
     pub fn architecture(&self) -> Architecture {
         self.architecture
     }
+}
 
+impl<B: Evaluate> Model<B> {
     /// Returns the layers' tensors, the first layer's weights as the sum of own and shared ones.
     pub(crate) fn layers(&self) -> Layers<B> {
         let later = self.later.iter();
@@ -152,7 +155,7 @@ impl<B: Backend> Model<B> {
 }
 
 #[cfg(test)]
-impl<B: Backend> Model<B> {
+impl<B: Evaluate> Model<B> {
     /// Returns the values, `[batch]`, in pawns for the side to move, computed with Burn's own
     /// operations: the reference for the kernels. `first(view, weight, bias)` returns the first
     /// layer's sums, `[batch, neurons]`, for a view (0 is the mover's). `buckets`, `[batch]`, holds

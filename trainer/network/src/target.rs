@@ -6,8 +6,6 @@
 //! games (lila, `WinPercent`). The same function is `tanh(K p / 2)`, the form computed here. A
 //! mate's label lies so far out (310 pawns and beyond) that it becomes ±1.
 
-use burn::tensor::Tensor;
-use burn::tensor::backend::Backend;
 use records::position::Record;
 use serde_json::{Value, json};
 
@@ -47,16 +45,6 @@ impl Aim {
     }
 }
 
-/// Returns the loss, the mean of `|w(pawns) - target|^exponent`, shape `[1]`. `pawns` is the
-/// network's output and `targets` are win chances, both `[batch]`.
-pub fn loss<B: Backend>(pawns: Tensor<B, 1>, targets: Tensor<B, 1>, exponent: f64) -> Tensor<B, 1> {
-    let distance = ((pawns * (K / 2.0)).tanh() - targets).abs();
-    match exponent {
-        1.0 => distance.mean(),
-        _ => distance.powf_scalar(exponent).mean(),
-    }
-}
-
 /// Returns the entry of a net's metadata that describes transform and loss.
 pub fn metadata(exponent: f64) -> Value {
     json!({
@@ -73,6 +61,7 @@ pub fn metadata(exponent: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::tensor::Tensor;
     use burn_flex::Flex;
     use records::position::{GameResult, Label, Origin};
     use shakmaty::fen::Fen;
@@ -94,20 +83,6 @@ mod tests {
         assert_eq!(win_chance(319.99), 1.0);
         let rise = f64::from(win_chance(1.01) - win_chance(0.99)) / 0.02;
         assert!((slope(f64::from(win_chance(1.0))) - rise).abs() < 1e-4);
-    }
-
-    #[test]
-    fn loss_is_the_mean_distance() {
-        let device = Default::default();
-        let pawns = Tensor::<Flex, 1>::from_floats([0.0, 2.0], &device);
-        let targets = Tensor::from_floats([win_chance(1.0), -1.0], &device);
-        let of = |exponent| loss(pawns.clone(), targets.clone(), exponent).into_scalar();
-        let distances = [win_chance(1.0), win_chance(2.0) + 1.0];
-        for exponent in [1.0, 2.0, 2.5] {
-            let powers = distances.map(|distance| distance.powf(exponent as f32));
-            let expected = (powers[0] + powers[1]) / 2.0;
-            assert!((of(exponent) - expected).abs() < 1e-6, "{exponent}");
-        }
     }
 
     #[test]

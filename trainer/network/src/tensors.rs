@@ -1,8 +1,9 @@
 //! Conversions of parameter tensors, and operations on them.
 
 use burn::module::Param;
-use burn::tensor::Tensor;
 use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::{Tensor, TensorPrimitive};
+use burn_flex::{Flex, FlexTensor};
 #[cfg(test)]
 use {
     burn::tensor::TensorData,
@@ -24,9 +25,33 @@ pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {
         .expect("just converted to f32")
 }
 
+/// Numbers of a tensor that a thread works on at a time.
+pub const CHUNK: usize = 8192;
+
+/// Returns the primitive of a tensor, row-major without gaps.
+pub fn contiguous<const D: usize>(tensor: Tensor<Flex, D>) -> FlexTensor {
+    let tensor = tensor.into_primitive().tensor();
+    match tensor.layout().contiguous_offsets() {
+        Some((0, _)) => tensor,
+        _ => tensor.to_contiguous(),
+    }
+}
+
+/// Returns the numbers of a [`contiguous`] tensor, copied first if another tensor shares them.
+pub fn floats_mut(tensor: &mut FlexTensor) -> &mut [f32] {
+    let count = tensor.layout().num_elements();
+    &mut tensor.storage_mut::<f32>()[..count]
+}
+
+/// Returns the tensor of a primitive.
+pub fn tensor<const D: usize>(primitive: FlexTensor) -> Tensor<Flex, D> {
+    Tensor::from_primitive(TensorPrimitive::Float(primitive))
+}
+
 /// Returns the matrix product. A side of length 1 avoids `matmul`: in Burn 0.21, GPUs that fuse a
 /// matrix-vector product with later operations may give wrong numbers
 /// (https://github.com/tracel-ai/burn/issues/5122).
+#[cfg(test)]
 pub fn product<B: Backend>(x: Tensor<B, 2>, y: Tensor<B, 2>) -> Tensor<B, 2> {
     match y.dims() {
         [_, 1] => (x * y.transpose()).sum_dim(1),

@@ -2,14 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use burn::backend::Autodiff;
-use burn_flex::Flex;
 use models::{Activation, Architecture, View};
 
 pub use inputs::playouts::games;
-
-/// The CPU backend with gradients.
-pub type Cpu = Autodiff<Flex>;
 
 /// Locks `backward`, which tests must not call concurrently: in Burn 0.21 it also frees parts of
 /// another thread's graph, so that gradients get lost

@@ -2,25 +2,20 @@
 
 use std::sync::Arc;
 
-use burn::backend::Autodiff;
 use burn::module::{AutodiffModule, Module, ModuleMapper, Param};
 use burn::optim::adaptor::OptimizerAdaptor;
-use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
+use burn::optim::{GradientsParams, Optimizer};
 use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder};
 use burn::tensor::Tensor;
-use burn_flex::{Flex, FlexDevice};
+use burn_flex::FlexDevice;
 use models::Network;
 
+use crate::adamw::AdamW;
 use crate::clipping;
 use crate::cpu::Samples;
+use crate::evaluate::Cpu;
 use crate::finite::is_finite;
 use crate::model::{CpuModel, Model};
-
-/// AdamW's decay rates for the means of gradients and of their squares. These and [`EPSILON`] are
-/// Burn's defaults, fixed here against changes of the defaults.
-pub const BETAS: [f64; 2] = [0.9, 0.999];
-/// AdamW's summand against division by zero.
-pub const EPSILON: f64 = 1e-5;
 
 /// Optimizer settings, constant through training.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +38,6 @@ pub struct Measured {
     /// Global gradient norm before clipping.
     pub gradient_norm: f32,
 }
-
-/// The CPU backend with gradients.
-type Cpu = Autodiff<Flex>;
 
 /// Burn's serialisation of parameters and moments, in f32.
 type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
@@ -79,15 +71,12 @@ pub(crate) fn tracked(model: CpuModel) -> Model<Cpu> {
 impl Trainer {
     /// Returns a trainer with fresh optimizer state.
     pub fn new(model: CpuModel, settings: Settings) -> Trainer {
-        let optimizer = AdamWConfig::new()
-            .with_beta_1(BETAS[0] as f32)
-            .with_beta_2(BETAS[1] as f32)
-            .with_epsilon(EPSILON as f32)
-            .with_weight_decay(settings.weight_decay as f32)
-            .init();
+        let optimizer = AdamW {
+            weight_decay: settings.weight_decay,
+        };
         Trainer {
             model: tracked(model),
-            optimizer,
+            optimizer: OptimizerAdaptor::from(optimizer),
             settings,
             measured: Vec::new(),
         }
@@ -104,7 +93,7 @@ impl Trainer {
         self.model = model.clipped();
         self.measured.push(Measured {
             loss: loss.into_scalar(),
-            gradient_norm: norm.into_scalar(),
+            gradient_norm: norm,
         });
     }
 

@@ -29,7 +29,7 @@ pub struct Samples {
     /// Blocks sorted by bucket.
     pub(super) blocks: Vec<Block>,
     /// Target win chances for the side to move.
-    pub(super) targets: Vec<f32>,
+    pub(crate) targets: Vec<f32>,
     /// Index of each sample's record in the input.
     places: Vec<u32>,
 }
