@@ -10,10 +10,8 @@ mod eval;
 mod fit;
 mod linear;
 mod output;
-mod overfit;
 mod recipe;
 mod report;
-mod tune_lr;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -29,9 +27,9 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 `overfit` did not memorise its batch, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
-5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, or it
-failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume continues), 143 by SIGTERM,
+Exit codes: 0 done, 1 another failure, 2 wrong command line or recipe, 3 file missing or
+unreadable, 4 damaged input, 5 dataset or output refused, 6 net refused, 7 cannot write,
+8 no such device, or it failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume continues), 143 by SIGTERM,
 129 by SIGHUP.";
 
 #[derive(Debug, Subcommand)]
@@ -50,10 +48,6 @@ enum Command {
     Report(report::Arguments),
     /// Measure the training speed of a device, of the dataset reader, and of both together.
     Bench(bench::Arguments),
-    /// Suggest a learning rate: raises it from step to step until the loss rises too.
-    TuneLr(tune_lr::Arguments),
-    /// Overfit one small batch: a check of the network's code.
-    Overfit(overfit::Arguments),
     /// List the devices to train on: GPUs by name, with their memory, and the CPU.
     Devices(devices::Arguments),
 }
@@ -71,8 +65,6 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
-        Command::TuneLr(arguments) => tune_lr::run(arguments),
-        Command::Overfit(arguments) => overfit::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
     }
 }

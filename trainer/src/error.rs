@@ -169,19 +169,6 @@ pub enum TrainerError {
         /// File with the step's positions, in the format of `ingest export --format text`.
         batch: PathBuf,
     },
-    /// A network could not memorise one batch.
-    #[error(
-        "batch not memorised: after {steps} steps the loss is {loss:.4}, not below {below}; \
-         look at the network's gradient, or give it more --steps"
-    )]
-    NotByHeart {
-        /// Number of steps taken.
-        steps: u64,
-        /// Loss of the last step.
-        loss: f32,
-        /// Loss to get below.
-        below: f32,
-    },
     /// A signal asked the run to stop.
     #[error(
         "interrupted; the same command with --resume goes on from {checkpoint}",
@@ -217,7 +204,6 @@ impl TrainerError {
             | TrainerError::TooLittleMemory { .. }
             | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
             TrainerError::Diverged { .. } => ExitCode::Diverged,
-            TrainerError::NotByHeart { .. } => ExitCode::Other,
             TrainerError::Interrupted { exit_code, .. } => *exit_code,
         }
     }

@@ -17,7 +17,6 @@ pub mod measured;
 pub mod metrics;
 pub mod neurons;
 pub mod page;
-pub mod rates;
 pub mod runs;
 pub mod runs_page;
 pub mod subject;

@@ -1,7 +1,7 @@
 //! Training runs: `plan` holds the settings, `learner` takes steps, carried out by an `executor` on
 //! the CPU or a GPU, and `run` goes from the first step or a checkpoint to the last. `feed`
-//! prepares batches ahead of the device. `tables` fits piece-square tables, `tuning` searches a
-//! learning rate, `overfit` checks the network's code, `throughput` measures devices.
+//! prepares batches ahead of the device. `tables` fits piece-square tables, `throughput` measures
+//! devices.
 
 pub mod artifacts;
 pub mod checkpoint;
@@ -12,7 +12,6 @@ pub mod golden;
 pub mod history;
 pub mod learner;
 pub mod live;
-pub mod overfit;
 pub mod plan;
 pub mod progress;
 pub mod regularisation;
@@ -20,5 +19,4 @@ pub mod run;
 pub mod schedule;
 pub mod tables;
 pub mod throughput;
-pub mod tuning;
 pub mod validation;

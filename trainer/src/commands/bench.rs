@@ -62,9 +62,8 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Some(path) => Some(dataset::open_to_train_on(path)?),
         None => None,
     };
-    let (architecture, _) = arguments.network.start()?.network();
     let plan = Bench {
-        architecture,
+        architecture: arguments.network.start()?.architecture,
         dataset: dataset.as_ref(),
         batch: arguments.batch,
         time: arguments.seconds,

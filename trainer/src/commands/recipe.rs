@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use datasets::{Dataset, Split};
-use models::{Activation, Architecture, Network, View};
+use models::{Activation, Architecture, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -117,17 +117,13 @@ pub struct Stage {
 
 /// Starting point of a stage.
 pub struct Start {
-    architecture: Architecture,
+    /// Architecture of its network.
+    pub architecture: Architecture,
     /// The net to start from; random weights if `None`.
     net: Option<Net>,
 }
 
 impl Start {
-    /// Returns the architecture, and the network to start from, if any.
-    pub fn network(self) -> (Architecture, Option<Network>) {
-        (self.architecture, self.net.map(|net| net.network))
-    }
-
     /// Starts from a net.
     pub fn from_net(net: Net) -> Start {
         Start {

@@ -68,10 +68,6 @@ pub fn steps(text: &str) -> Result<u64, String> {
     whole(text, 0..=1_000_000_000)
 }
 
-pub fn some_steps(text: &str) -> Result<u64, String> {
-    whole(text, 1..=1_000_000_000)
-}
-
 pub fn seconds(text: &str) -> Result<Duration, String> {
     time(text, 1.0)
 }

@@ -64,11 +64,7 @@ impl<E: Executor> Learner<E> {
 
     /// Takes a step on a batch of `samples` positions at the schedule's rate.
     pub fn learn(&mut self, batch: &E::Batch, samples: usize) {
-        self.learn_at(self.schedule.rate(self.step), batch, samples);
-    }
-
-    /// Takes a step at learning rate `rate`, overriding the schedule.
-    pub fn learn_at(&mut self, rate: f64, batch: &E::Batch, samples: usize) {
+        let rate = self.rate();
         self.executor.learn(batch, rate);
         self.step += 1;
         self.unfetched.push((samples as u64, rate));
@@ -166,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn overfits_one_batch() {
+    fn memorises_a_batch() {
         let _turn = turn();
         let (_, losses) = trained(1500, 1);
         assert!(losses[0] > 0.1, "{}", losses[0]);

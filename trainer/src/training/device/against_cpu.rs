@@ -119,6 +119,42 @@ fn steps_match_the_cpu_and_resume_from_a_record() {
     }
 }
 
+/// Memorises one batch; returns the losses of the first and the last step.
+#[derive(Clone, Copy)]
+struct Memorise;
+
+impl Job for Memorise {
+    type Output = [f32; 2];
+
+    fn run<E: Executor>(self, device: &E::Device) -> Result<[f32; 2], TrainerError> {
+        let steps = 1500;
+        let settings = Settings {
+            batch: 64,
+            weight_decay: 0.3,
+            clip_norm: 1.0,
+            loss_exponent: 1.0,
+        };
+        let start = CpuModel::fresh(SMALL, 1);
+        let mut learner = Learner::<E>::new(device, start, Schedule::new(5e-3, steps), settings)?;
+        let ready = E::prepare(SMALL, games(64), Aim::LABEL);
+        let batch = learner.executor().send(ready);
+        let mut losses = (0..steps).map(|_| {
+            learner.learn(&batch, 64);
+            learner.fetch()[0].loss
+        });
+        Ok([losses.next(), losses.last()].map(|loss| loss.expect("a step")))
+    }
+}
+
+#[test]
+fn memorises_a_batch() {
+    let _turn = turn();
+    on_gpus(Memorise, |losses| {
+        let [first, last] = losses.expect("steps");
+        assert!(first > 0.1 && last < 0.1 * first, "from {first} to {last}");
+    });
+}
+
 /// Restores an invalid record, one cut short, and one of another network.
 #[derive(Clone, Copy)]
 struct Damaged;
