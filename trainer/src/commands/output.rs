@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::training::validation::Validation;
+use crate::report::metrics::Validation;
 
 /// Formats the figures on the held-out games, one a line.
 pub fn held_out_figures(validation: Option<Validation>) -> String {

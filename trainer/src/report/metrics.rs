@@ -1,23 +1,43 @@
-//! Reader of the metrics files of runs.
+//! Metrics of a run's epochs, and the reader of the metrics files.
 
 use std::path::Path;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::error::TrainerError;
 use crate::report::course::Stretch;
+use crate::report::curves::Point;
+use crate::report::figures::Comparison;
 
-/// Metrics of an epoch, a line of `NAME.metrics.jsonl`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct EpochLine {
+/// Figures on the validation split of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// Figure that ranks nets, smaller being better: the error in win chance without mates, or, if
+    /// results count in the target, the loss.
+    pub judged: f64,
+    /// Training loss by the target of the run's end; mates count.
+    pub loss: f64,
+    /// Same loss of the material balance.
+    pub material_loss: f64,
+    /// Named figures, without mates.
+    #[serde(flatten)]
+    pub figures: Comparison,
+}
+
+/// Metrics of a finished epoch, a line of `NAME.metrics.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
     /// Number of the epoch, counted from 1.
     pub epoch: u64,
-    /// Mean training loss over its positions.
+    /// Learning rate of its first step.
+    pub learning_rate: f64,
+    /// Mean loss over its positions, before each batch's update.
     pub train_loss: f64,
-    /// Figures on held-out games; null without any.
-    pub validation: Value,
+    /// Number of steps with clipped gradients.
+    pub clipped_steps: u64,
+    /// Figures of the rounded net on the held-out games; `None` without any.
+    pub validation: Option<Validation>,
     /// Training positions a second, validation excluded.
     pub samples_per_second: f64,
     /// Training time spent waiting for batches.
@@ -26,12 +46,7 @@ pub struct EpochLine {
     pub computing_seconds: f64,
 }
 
-impl EpochLine {
-    /// Returns the figure on held-out games at the JSON pointer `place` in `validation`.
-    pub fn held_out(&self, place: &str) -> Option<f64> {
-        self.validation.pointer(place)?.as_f64()
-    }
-
+impl Epoch {
     /// Returns the training time in seconds.
     pub fn seconds(&self) -> f64 {
         self.waiting_seconds + self.computing_seconds
@@ -42,26 +57,63 @@ impl EpochLine {
         (self.samples_per_second * self.seconds()).round() as u64
     }
 
-    /// Returns the figure that ranks nets, smaller being better.
-    fn rank(&self) -> Option<f64> {
-        self.held_out("/judged")
+    /// Formats the epoch as a line of progress; `kept` marks the best net so far.
+    pub fn line(&self, epochs: u64, kept: bool) -> String {
+        let held_out = self.validation.map(|v| {
+            let net = v.figures.net;
+            let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
+            format!(
+                "; held-out games: loss {:.4}, winchance {}, clamp10 {}, sign accuracy {}",
+                v.loss,
+                show(net.winchance),
+                show(net.clamp10),
+                show(net.sign_accuracy)
+            )
+        });
+        let clipped = match self.clipped_steps {
+            0 => String::new(),
+            steps => format!("; {steps} gradients clipped"),
+        };
+        format!(
+            "epoch {}/{epochs}: training loss {:.4}{}; {:.0} samples/s, {:.0} % of the time \
+             waiting for data{clipped}{}",
+            self.epoch,
+            self.train_loss,
+            held_out.unwrap_or_default(),
+            self.samples_per_second,
+            100.0 * self.waiting_seconds / self.seconds(),
+            if kept { "; kept" } else { "" }
+        )
     }
 }
 
-/// Returns the epoch with the net that a run keeps: the best by
-/// [`judged`](crate::training::validation::Validation::judged), or, without held-out games, the
-/// last.
-pub fn best(epochs: &[EpochLine]) -> Option<&EpochLine> {
-    let ranked = epochs.iter().filter(|epoch| epoch.rank().is_some());
-    let best = ranked.min_by(|a, b| {
-        let [a, b] = [a, b].map(|epoch| epoch.rank().unwrap_or(f64::INFINITY));
-        a.total_cmp(&b)
+/// Returns the epoch with the net that a run keeps: the best by [`Validation::judged`], or, without
+/// held-out games, the last.
+pub fn best(epochs: &[Epoch]) -> Option<&Epoch> {
+    let ranked = epochs
+        .iter()
+        .filter_map(|epoch| Some((epoch, epoch.validation?.judged)));
+    let best = ranked.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    best.map(|(epoch, _)| epoch).or(epochs.last())
+}
+
+/// Returns the epochs as points of the loss curves.
+pub fn points(epochs: &[Epoch]) -> Vec<Point> {
+    let mut positions = 0;
+    let points = epochs.iter().map(|epoch| {
+        positions += epoch.positions();
+        Point {
+            epoch: epoch.epoch,
+            positions,
+            train: epoch.train_loss,
+            validation: epoch.validation.map(|v| v.loss),
+        }
     });
-    best.or(epochs.last())
+    points.collect()
 }
 
 /// Reads the epochs in `NAME.metrics.jsonl`.
-pub fn read_epochs(path: &Path) -> Result<Vec<EpochLine>, TrainerError> {
+pub fn read_epochs(path: &Path) -> Result<Vec<Epoch>, TrainerError> {
     read_lines(path)
 }
 

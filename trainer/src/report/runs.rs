@@ -4,13 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::TrainerError;
 use crate::files::ending;
 use crate::net;
 use crate::report::course::Stretch;
-use crate::report::metrics::{self, EpochLine};
+use crate::report::metrics::{self, Epoch};
 
 /// Runs, and the differences of their configurations.
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub struct Run {
     pub positions: u64,
     /// Metrics of the epochs.
     #[serde(skip)]
-    pub lines: Vec<EpochLine>,
+    pub lines: Vec<Epoch>,
     /// Metrics of the steps; empty if not recorded.
     #[serde(skip)]
     pub steps: Vec<Stretch>,
@@ -67,14 +67,15 @@ pub struct Figures {
 }
 
 impl Figures {
-    fn of(line: &EpochLine) -> Figures {
+    fn of(epoch: &Epoch) -> Figures {
+        let net = epoch.validation.map(|held_out| held_out.figures.net);
         Figures {
-            epoch: line.epoch,
-            train_loss: line.train_loss,
-            loss: line.held_out("/loss"),
-            winchance: line.held_out("/net/winchance"),
-            clamp10: line.held_out("/net/clamp10"),
-            sign_accuracy: line.held_out("/net/sign_accuracy"),
+            epoch: epoch.epoch,
+            train_loss: epoch.train_loss,
+            loss: epoch.validation.map(|held_out| held_out.loss),
+            winchance: net.and_then(|net| net.winchance),
+            clamp10: net.and_then(|net| net.clamp10),
+            sign_accuracy: net.and_then(|net| net.sign_accuracy),
         }
     }
 }
@@ -123,7 +124,7 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
         return Err(refused("no epoch has ended yet"));
     };
     let configuration = match &found {
-        Some(net) if net.metadata.validation["figures"] != best.validation => {
+        Some(net) if net.metadata.validation["figures"] != json!(best.validation) => {
             return Err(refused("not of the net beside it"));
         }
         Some(net) => configuration(&net.metadata),
@@ -139,8 +140,8 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
         epochs: last.epoch,
         best: Figures::of(best),
         last: Figures::of(last),
-        seconds: lines.iter().map(EpochLine::seconds).sum(),
-        positions: lines.iter().map(EpochLine::positions).sum(),
+        seconds: lines.iter().map(Epoch::seconds).sum(),
+        positions: lines.iter().map(Epoch::positions).sum(),
         metrics,
         lines,
         steps,
@@ -285,7 +286,6 @@ impl fmt::Display for Runs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn shows_only_differences() {

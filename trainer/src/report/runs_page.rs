@@ -82,7 +82,7 @@ fn panels(runs: &Runs, across: &Across) -> Vec<Panel> {
 type Line = fn(&Run, &Across) -> (Vec<(f64, f64)>, bool);
 
 fn held_out_curve(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
-    let losses = run.lines.iter().map(|line| line.held_out("/loss"));
+    let losses = run.lines.iter().map(|line| Some(line.validation?.loss));
     let points = (across.ends)(run).into_iter().zip(losses);
     let points: Vec<_> = points.filter_map(|(x, loss)| Some((x, loss?))).collect();
     let few = points.len() <= 30;

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use datasets::{Dataset, Split};
 use models::Metadata;
+use serde_json::json;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::net::{self, Net};
-use crate::report::curves::Point;
 use crate::report::measured::{self, Measured};
 use crate::report::page::{self, Page};
 use crate::report::subject::{History, Subject};
@@ -62,9 +62,9 @@ fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Trainer
     let epochs = metrics::read_epochs(&path)?;
     let best = metadata.validation["epoch"].as_u64();
     let kept = epochs.iter().find(|line| Some(line.epoch) == best);
-    let Some(kept) = kept
-        .filter(|kept| !kept.validation.is_null())
-        .filter(|kept| kept.validation == metadata.validation["figures"])
+    let held_out = kept.and_then(|kept| Some((kept, kept.validation?)));
+    let Some((kept, figures)) =
+        held_out.filter(|(_, figures)| json!(figures) == metadata.validation["figures"])
     else {
         return Ok(None);
     };
@@ -73,21 +73,11 @@ fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Trainer
         true => metrics::read_steps(&steps)?,
         false => Vec::new(),
     };
-    let mut positions = 0;
-    let points = epochs.iter().map(|line| {
-        positions += line.positions();
-        Point {
-            epoch: line.epoch,
-            positions,
-            train: line.train_loss,
-            validation: line.held_out("/loss"),
-        }
-    });
     Ok(Some(History {
-        points: points.collect(),
+        points: metrics::points(&epochs),
         steps,
         clip_norm: metadata.training["clip_norm"].as_f64(),
-        material: kept.held_out("/material_loss"),
+        material: Some(figures.material_loss),
         best: kept.epoch,
     }))
 }
@@ -98,22 +88,31 @@ mod tests {
     use std::fs;
 
     use models::Architecture;
-    use serde_json::json;
+
+    use crate::report::figures::ErrorSums;
+    use crate::report::metrics::Validation;
 
     #[test]
     fn ignores_metrics_of_another_net() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("n.safetensors");
         let mut metadata = Metadata::new(Architecture::ARTICLE, "");
-        let figures = json!({ "loss": 0.25, "material_loss": 0.3 });
-        metadata.validation = json!({ "epoch": 2, "figures": figures });
+        let held_out = |loss: f64| {
+            let figures = ErrorSums::default().report().all;
+            json!(Validation {
+                judged: loss,
+                loss,
+                material_loss: 0.3,
+                figures
+            })
+        };
+        metadata.validation = json!({ "epoch": 2, "figures": held_out(0.25) });
         assert!(history(&model, &metadata).unwrap().is_none());
 
         let line = |epoch: u64, loss: f64| {
-            let figures = json!({ "loss": loss, "material_loss": 0.3 });
             let line = json!({
-                "epoch": epoch, "train_loss": 0.2, "validation": figures,
-                "samples_per_second": 50.0, "waiting_seconds": 0.5, "computing_seconds": 1.5,
+                "epoch": epoch, "learning_rate": 0.003, "train_loss": 0.2, "clipped_steps": 0,
+                "validation": held_out(loss), "samples_per_second": 50.0, "waiting_seconds": 0.5, "computing_seconds": 1.5,
             });
             line.to_string()
         };

@@ -8,8 +8,9 @@ use serde_json::json;
 use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::report::curves;
+use crate::report::metrics::Epoch;
 use crate::training::golden;
-use crate::training::history::{Epoch, History};
+use crate::training::history::History;
 use crate::training::plan::Plan;
 use network::CpuModel;
 

@@ -7,75 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::course::{Course, Stretch};
 use crate::report::curves::Point;
+use crate::report::metrics::{self, Epoch};
 use crate::training::learner::Measured;
-use crate::training::validation::Validation;
-
-/// Metrics of a finished epoch: a line of the metrics file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Epoch {
-    /// Number of the epoch, counted from 1.
-    pub epoch: u64,
-    /// Learning rate of its first step.
-    pub learning_rate: f64,
-    /// Mean loss over its positions, before each batch's update.
-    pub train_loss: f64,
-    /// Number of steps with clipped gradients.
-    pub clipped_steps: u64,
-    /// Figures of the rounded net on the held-out games; `None` without any.
-    pub validation: Option<Validation>,
-    /// Training positions a second, validation excluded.
-    pub samples_per_second: f64,
-    /// Training time spent waiting for batches.
-    pub waiting_seconds: f64,
-    /// Rest of the training time.
-    pub computing_seconds: f64,
-}
-
-impl Epoch {
-    /// Returns the figure that ranks nets, smaller being better.
-    fn rank(&self) -> Option<f64> {
-        self.validation.map(|validation| validation.judged)
-    }
-
-    /// Returns the training time in seconds.
-    pub fn seconds(&self) -> f64 {
-        self.waiting_seconds + self.computing_seconds
-    }
-
-    /// Returns the number of training positions.
-    fn positions(&self) -> u64 {
-        (self.samples_per_second * self.seconds()).round() as u64
-    }
-
-    /// Formats the epoch as a line of progress; `kept` marks the best net so far.
-    pub fn line(&self, epochs: u64, kept: bool) -> String {
-        let held_out = self.validation.map(|v| {
-            let net = v.figures.net;
-            let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
-            format!(
-                "; held-out games: loss {:.4}, winchance {}, clamp10 {}, sign accuracy {}",
-                v.loss,
-                show(net.winchance),
-                show(net.clamp10),
-                show(net.sign_accuracy)
-            )
-        });
-        let clipped = match self.clipped_steps {
-            0 => String::new(),
-            steps => format!("; {steps} gradients clipped"),
-        };
-        format!(
-            "epoch {}/{epochs}: training loss {:.4}{}; {:.0} samples/s, {:.0} % of the time \
-             waiting for data{clipped}{}",
-            self.epoch,
-            self.train_loss,
-            held_out.unwrap_or_default(),
-            self.samples_per_second,
-            100.0 * self.waiting_seconds / self.seconds(),
-            if kept { "; kept" } else { "" }
-        )
-    }
-}
 
 /// Sums over the current epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,8 +57,6 @@ pub struct History {
     pub steps: u64,
     /// Finished epochs.
     pub epochs: Vec<Epoch>,
-    /// Index of the epoch with the best net.
-    best: Option<usize>,
     /// Sums of the current epoch.
     pub pass: Pass,
     /// Metrics of the steps, thinned.
@@ -135,19 +66,11 @@ pub struct History {
 }
 
 impl History {
-    /// Adds a finished epoch. Returns whether its net is the best so far: by the smallest winchance
-    /// on held-out games, or, without any, the last.
+    /// Adds a finished epoch. Returns whether its net is the [best](metrics::best) so far.
     pub fn close(&mut self, epoch: Epoch) -> bool {
-        let better = match (epoch.rank(), self.best().and_then(Epoch::rank)) {
-            (Some(rank), Some(best)) => rank < best,
-            _ => true,
-        };
-        if better {
-            self.best = Some(self.epochs.len());
-        }
         self.epochs.push(epoch);
         self.pass = Pass::default();
-        better
+        self.best().is_some_and(|best| best.epoch == epoch.epoch)
     }
 
     /// Adds steps, the last of which has the number `last` in the run. `time` is their waiting and
@@ -173,17 +96,7 @@ impl History {
 
     /// Returns the epochs as points of the loss curves.
     pub fn points(&self) -> Vec<Point> {
-        let mut positions = 0;
-        let points = self.epochs.iter().map(|epoch| {
-            positions += epoch.positions();
-            Point {
-                epoch: epoch.epoch,
-                positions,
-                train: epoch.train_loss,
-                validation: epoch.validation.map(|v| v.loss),
-            }
-        });
-        points.collect()
+        metrics::points(&self.epochs)
     }
 
     /// Returns the loss of the material balance on the held-out games; `None` before the first
@@ -195,7 +108,7 @@ impl History {
 
     /// Returns the epoch with the best net.
     pub fn best(&self) -> Option<&Epoch> {
-        self.best.and_then(|best| self.epochs.get(best))
+        metrics::best(&self.epochs)
     }
 
     /// Returns the number of the current epoch, counted from 1.

@@ -16,17 +16,18 @@ use crate::input::filter::Dropped;
 use crate::input::reader::read_epoch;
 use crate::net;
 use crate::report::live::State as PageState;
+use crate::report::metrics::{Epoch, Validation};
 use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
 use crate::training::executor::{Executor, Settings};
 use crate::training::feed::{Ready, feed};
-use crate::training::history::{Epoch, History};
+use crate::training::history::History;
 use crate::training::learner::Learner;
 use crate::training::live::LivePage;
 use crate::training::plan::Plan;
 use crate::training::progress::Progress;
 use crate::training::regularisation::Regularisation;
-use crate::training::validation::{Validation, validate};
+use crate::training::validation::validate;
 use network::CpuModel;
 
 /// Steps between two fetches of metrics: each synchronises with the device.

@@ -17,10 +17,11 @@ use crate::input::filter::Filter;
 use crate::input::position;
 use crate::input::reader::read_epoch;
 use crate::net;
+use crate::report::metrics::Validation;
 use crate::training::plan;
 use crate::training::progress::Progress;
 use crate::training::schedule::Schedule;
-use crate::training::validation::{Validation, validate};
+use crate::training::validation::validate;
 use network;
 use network::target::{self, Aim, slope, win_chance};
 

@@ -2,29 +2,14 @@
 
 use datasets::{Dataset, Split};
 use models::Network;
-use serde::{Deserialize, Serialize};
 
 use crate::error::TrainerError;
 use crate::input::position;
-use crate::report::figures::{Comparison, ErrorSums};
+use crate::report::figures::ErrorSums;
+use crate::report::metrics::Validation;
 use network::Aim;
 use network::Evaluator;
 use network::target::win_chance;
-
-/// Figures on the validation split of a dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Validation {
-    /// Figure that ranks nets, smaller being better: the error in win chance without mates, or, if
-    /// results count in the target, the loss.
-    pub judged: f64,
-    /// Training loss by the target of the run's end; mates count.
-    pub loss: f64,
-    /// Same loss of the material balance.
-    pub material_loss: f64,
-    /// Named figures, without mates.
-    #[serde(flatten)]
-    pub figures: Comparison,
-}
 
 /// Evaluates a network on every held-out position, with the training loss by `exponent` and `aim`.
 /// `None` without held-out positions.
