@@ -4,7 +4,6 @@ pub(crate) mod earlier;
 pub(crate) mod format;
 pub(crate) mod game;
 pub(crate) mod generator;
-pub(crate) mod key_sample;
 pub(crate) mod pgn;
 pub(crate) mod settings;
 pub(crate) mod tally;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use cozy_chess::{Board, Color, Move, Piece};
-use engine::{Limits, Outcome, Position, Score, Tablebase, position_key, random_moves};
+use engine::{Limits, Outcome, Position, Score, Tablebase, random_moves};
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Adjudicator, Draw, Resign, probe};
@@ -50,8 +50,6 @@ pub struct Searched {
     pub score: Score,
     /// Depth of the last finished iteration, in plies.
     pub depth: u32,
-    /// Hash key; equal for positions that the repetition rule holds equal.
-    pub key: u64,
     /// Number of pieces on the board.
     pub pieces: u32,
     /// Whether the mover was in check.
@@ -197,7 +195,6 @@ impl Rules {
                 mv,
                 score: outcome.score,
                 depth: outcome.depth,
-                key: position_key(board),
                 pieces: board.occupied().len(),
                 in_check: !board.checkers().is_empty(),
                 tactical: is_tactical(board, mv),

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::games::ending::Ending;
 use crate::selfplay::game::Game;
-use crate::selfplay::key_sample::KeySample;
 
 /// Plies per bar of the histogram of lengths.
 pub const BAR_PLIES: usize = 20;
@@ -38,8 +37,6 @@ pub struct Tally {
     pub in_check: u64,
     /// Positions whose best move captures or promotes.
     pub tactical: u64,
-    /// Sample of the positions' keys.
-    pub keys: KeySample,
 }
 
 /// Lengths of games in plies, random ones included.
@@ -73,7 +70,6 @@ impl Tally {
             self.phases[Phase::of_pieces(position.pieces) as usize] += 1;
             self.in_check += u64::from(position.in_check);
             self.tactical += u64::from(position.tactical);
-            self.keys.add(position.key);
         }
     }
 }

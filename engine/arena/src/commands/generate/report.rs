@@ -35,7 +35,6 @@ pub struct Report<'a> {
     phases: Phases,
     in_check: u64,
     tactical: u64,
-    duplicates: Duplicates,
     /// Work of this run; `None` if the output was complete before.
     run: Option<Run>,
 }
@@ -55,14 +54,6 @@ struct Phases {
     opening: u64,
     middlegame: u64,
     endgame: u64,
-}
-
-#[derive(Serialize)]
-struct Duplicates {
-    /// Share of positions that had occurred before, from 0 to 1.
-    share: f64,
-    /// Whether all positions were compared, not only a sample.
-    exact: bool,
 }
 
 /// Work of one run of the program.
@@ -132,10 +123,6 @@ impl<'a> Report<'a> {
             },
             in_check: tally.in_check,
             tactical: tally.tactical,
-            duplicates: Duplicates {
-                share: tally.keys.duplicates(),
-                exact: tally.keys.is_exact(),
-            },
             run: work.map(|(concurrency, work)| Run::new(concurrency, &work)),
         }
     }
@@ -202,11 +189,9 @@ impl<'a> Report<'a> {
         );
         let _ = writeln!(
             text,
-            "positions    in check {:.1} %, best move captures or promotes {:.1} %, there before {}{:.1} %",
+            "positions    in check {:.1} %, best move captures or promotes {:.1} %",
             share(self.in_check, positions),
             share(self.tactical, positions),
-            if self.duplicates.exact { "" } else { "about " },
-            100.0 * self.duplicates.share,
         );
         let _ = writeln!(
             text,
