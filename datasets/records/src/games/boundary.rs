@@ -119,17 +119,24 @@ pub(crate) fn is_behind_result(text: &[u8], at: usize) -> bool {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let end = line.iter().rposition(|byte| !blank(byte));
     let line = end.map_or(&line[..0], |end| &line[..=end]);
-    RESULTS.iter().any(|result| line.ends_with(result))
+    let mut results = RESULTS.iter();
+    results.any(|result| line.ends_with(result.as_bytes()))
 }
 
 /// Result tokens, which end a game.
-pub(crate) const RESULTS: [&[u8]; 4] = [b"1-0", b"0-1", b"1/2-1/2", b"*"];
+pub(crate) const RESULTS: [&str; 4] = ["1-0", "0-1", "1/2-1/2", "*"];
+
+/// Parses a result token.
+pub(crate) fn result(word: &[u8]) -> Option<&'static str> {
+    let mut results = RESULTS.into_iter();
+    results.find(|result| result.as_bytes() == word)
+}
 
 /// Returns whether the text ends with a result.
 pub fn ends_with_result(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     RESULTS.iter().any(|result| {
-        text.strip_suffix(*result)
+        text.strip_suffix(result.as_bytes())
             .is_some_and(|rest| rest.last().is_none_or(|b| b.is_ascii_whitespace()))
     })
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use shakmaty::san::SanPlus;
 
-use crate::games::boundary::{RESULTS, is_behind_blank_line, is_line_start};
+use crate::games::boundary::{self, is_behind_blank_line, is_line_start};
 use crate::games::header::{begins_tag, rewrite_tags, tag_value};
 use crate::games::rewriter::Rewriter;
 use crate::games::spelling::{is_remark, result, spelled, with_letters};
@@ -271,7 +271,7 @@ fn word(text: &[u8]) -> &[u8] {
     }
     // Tags of the next game may directly follow a result.
     let tag = memchr::memchr(b'[', &text[..length]).filter(|&at| begins_tag(&text[at..]));
-    tag.filter(|&at| RESULTS.contains(&&text[..at]))
+    tag.filter(|&at| boundary::result(&text[..at]).is_some())
         .map_or(&text[..length], |at| &text[..at])
 }
 
@@ -330,7 +330,7 @@ fn known(word: &[u8]) -> Result<Option<Kind>, SkipReason> {
         .unwrap_or(word);
     Ok(Some(if is_plain_move(castling) {
         Kind::Move
-    } else if RESULTS.contains(&word) {
+    } else if boundary::result(word).is_some() {
         Kind::Result
     } else if is_null_move(word) {
         return Err(SkipReason::NullMove);

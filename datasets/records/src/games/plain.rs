@@ -94,7 +94,7 @@ fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>
 fn is_last_word(text: &[u8]) -> bool {
     RESULTS
         .iter()
-        .any(|result| text.strip_prefix(*result).is_some_and(is_blank))
+        .any(|result| text.strip_prefix(result.as_bytes()).is_some_and(is_blank))
 }
 
 /// Returns whether pgn-reader would skip all of the text as blank.

@@ -4,6 +4,8 @@ use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingSide, Chess, File, Move, Rank, Role, Square};
 
+use crate::games::boundary;
+
 /// Finds the legal move of a SAN with a possibly missing or superfluous capture sign. A SAN with
 /// two squares and no piece letter moves any piece from the first.
 pub(crate) fn find_move(position: &Chess, san: &San) -> Option<Move> {
@@ -94,8 +96,7 @@ pub(crate) fn spelled(word: &[u8]) -> Option<San> {
 /// Parses a result written with any dashes or fraction signs.
 pub(crate) fn result(word: &[u8]) -> Option<&'static str> {
     let text = with_letters(std::str::from_utf8(word).ok()?).replace('½', "1/2");
-    let results = ["1-0", "0-1", "1/2-1/2"];
-    results.into_iter().find(|result| *result == text)
+    boundary::result(text.as_bytes()).filter(|&result| result != "*")
 }
 
 /// Returns whether a word is a remark after a move that does not change it: `e.p.`, a novelty, a

@@ -201,12 +201,6 @@ fn clock(comment: &[u8]) -> Option<String> {
     (!text.is_empty() && text.bytes().all(fits)).then(|| text.to_string())
 }
 
-fn result(text: &[u8]) -> Option<&'static str> {
-    ["1-0", "0-1", "1/2-1/2", "*"]
-        .into_iter()
-        .find(|result| result.as_bytes() == text)
-}
-
 impl Visitor for Scribe {
     type Tags = Tags;
     type Movetext = ();
@@ -220,7 +214,7 @@ impl Visitor for Scribe {
         let name = name.trim_ascii();
         tags.start.read(name, &value.decode());
         if name == b"Result" {
-            tags.result = result(value.as_bytes());
+            tags.result = boundary::result(value.as_bytes());
         }
         let value = value.as_bytes();
         // Without a closing quote the value extends to the end of the line.
