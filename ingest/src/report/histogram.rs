@@ -8,7 +8,7 @@ pub const LABEL_BIN: i32 = 50;
 /// Labels beyond this many centipawns fall into the outermost bins.
 pub const LABEL_RANGE: i32 = 1000;
 /// Width of a ply bin.
-pub const PLY_BIN: usize = 10;
+const PLY_BIN: usize = 10;
 
 const LABEL_BINS: usize = (2 * LABEL_RANGE / LABEL_BIN) as usize;
 const PLY_BINS: usize = 20;

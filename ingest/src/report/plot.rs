@@ -4,24 +4,20 @@ use std::path::Path;
 
 use anyhow::Result;
 use charts::{
-    Anchor, Bar, Colour, Column, Mark, Panel, Shares, Tone, WIDE, WIDTH, fitted, percent, sheet,
+    Anchor, Bar, Colour, Column, Mark, Panel, Shares, Tone, WIDE, WIDTH, percent, sheet,
     short_count, thousands,
 };
-use datasets::{Error, Month, SourceCounts, SourceEntry};
+use datasets::{Error, SourceCounts};
 use host::durable;
 
-use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
+use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
 use crate::report::reason::reason_text;
 use crate::report::summary::Report;
 
 /// Height of a chart's columns, in pixels.
 const CHART: f64 = 220.0;
-/// Width for the names of full-width bars, in pixels.
-const WIDE_NAMES: f64 = 400.0;
-/// Sources shown one by one; the rest are summed.
-const MAX_SOURCES: usize = 6;
-/// Months labelled one by one; with more, only years are labelled.
-const MAX_MONTHS: usize = 16;
+/// Width for the names of bars, in pixels.
+const NAMES: f64 = 400.0;
 const TRAIN: Colour = Colour::Blue;
 const VALIDATION: Colour = Colour::Orange;
 const GAMES: Colour = Colour::Green;
@@ -47,10 +43,7 @@ fn picture(name: &str, report: &Report) -> String {
     let rows = vec![
         vec![figures(report)],
         vec![labels(report)],
-        vec![plies(report), kinds(report)],
-        vec![ratings(report), destinations(report)],
-        vec![months(report)],
-        vec![largest_sources(report)],
+        vec![kinds(report), ratings(report)],
         vec![skipped(report)],
     ];
     sheet(Some((name, &note)), rows)
@@ -127,14 +120,6 @@ fn shares_of(
         .collect()
 }
 
-fn both_sides(panel: &mut Panel) {
-    let entries = [
-        (Mark::Fill, TRAIN, "to train on"),
-        (Mark::Line, VALIDATION, "held out"),
-    ];
-    panel.legend((40.0, 12.0), &entries);
-}
-
 fn percents(value: f64) -> String {
     format!("{value} %")
 }
@@ -144,7 +129,11 @@ fn labels(report: &Report) -> Panel {
                 mates at the ends.";
     let title = "Evaluations, White's point of view";
     let mut panel = Panel::new(title, note, (WIDE, CHART));
-    both_sides(&mut panel);
+    let sides = [
+        (Mark::Fill, TRAIN, "to train on"),
+        (Mark::Line, VALIDATION, "held out"),
+    ];
+    panel.legend((40.0, 12.0), &sides);
     // An empty column separates the mates from the rest.
     let counts = |histogram: &Histogram| {
         let [white_mates, black_mates] = histogram.mates;
@@ -172,32 +161,6 @@ fn labels(report: &Report) -> Panel {
         .collect();
     names.push((0.5, "mate".to_string()));
     names.push((bins as f64 + 3.5, "mate".to_string()));
-    panel.columns(16.0, &columns, &names, percents, TRAIN);
-    panel
-}
-
-fn plies(report: &Report) -> Panel {
-    let note = "Share of positions by ten.";
-    let mut panel = Panel::new("Half-moves played", note, (WIDTH, CHART));
-    both_sides(&mut panel);
-    let bins = report.train.plies.len();
-    let columns = shares_of(
-        report,
-        |histogram| histogram.plies.clone(),
-        |i| {
-            let from = i * PLY_BIN;
-            if i + 1 == bins {
-                format!("{from} and more")
-            } else {
-                format!("{from} to {}", from + PLY_BIN - 1)
-            }
-        },
-    );
-    let mut names: Vec<(f64, String)> = (0..bins)
-        .step_by(2)
-        .map(|bin| (bin as f64, (bin * PLY_BIN).to_string()))
-        .collect();
-    names.push((bins as f64 - 0.5, "more".to_string()));
     panel.columns(16.0, &columns, &names, percents, TRAIN);
     panel
 }
@@ -264,11 +227,13 @@ fn ratings(report: &Report) -> Panel {
     let columns: Vec<Column> = bins
         .iter()
         .map(|bin| {
-            count_column(
-                report.ratings.get(bin),
-                &format!("{bin} to {}", u32::from(*bin) + 99),
-                "games",
-            )
+            let count = report.ratings.get(bin).copied().unwrap_or_default();
+            let high = u32::from(*bin) + 99;
+            Column {
+                value: count as f64,
+                mark: None,
+                hint: format!("{bin} to {high}: {} games", thousands(count)),
+            }
         })
         .collect();
     let step = match bins.len() {
@@ -282,134 +247,6 @@ fn ratings(report: &Report) -> Panel {
         .collect();
     panel.columns(0.0, &columns, &names, short_count, GAMES);
     panel
-}
-
-fn count_column(count: Option<&u64>, what: &str, unit: &str) -> Column {
-    let count = count.copied().unwrap_or_default();
-    Column {
-        value: count as f64,
-        mark: None,
-        hint: format!("{what}: {} {unit}", thousands(count)),
-    }
-}
-
-fn destinations(report: &Report) -> Panel {
-    const NAMES: f64 = 190.0;
-    let note = "Equal positions and their colour twins are merged.";
-    let games = [
-        ("games", report.games, GAMES),
-        ("annotated", report.games_annotated, GAMES),
-        ("kept", report.games_kept, GAMES),
-    ];
-    let merged = match report.merged_or_beyond_cap {
-        0 => ("duplicates, merged", report.duplicates_merged, OTHER),
-        count => ("merged, or beyond the cap", count, OTHER),
-    };
-    let labels = [
-        ("labels", report.labels, OTHER),
-        ("to train on", report.positions_train, TRAIN),
-        ("held out", report.positions_validation, VALIDATION),
-        merged,
-        ("held out, but trained on", report.seen_on_both_sides, OTHER),
-    ];
-    let bars = |counts: &[(&str, u64, Colour)], whole| -> Vec<Bar> {
-        let bars = counts.iter().map(|&(name, count, colour)| Bar {
-            name: name.to_string(),
-            count,
-            whole,
-            colour,
-        });
-        bars.collect()
-    };
-    let below = Panel::bars_height(games.len()) + 10.0;
-    let size = (WIDTH, below + Panel::bars_height(labels.len()));
-    let mut panel = Panel::new("What became of games and labels", note, size);
-    panel.bars(0.0, NAMES, &bars(&games, report.games));
-    panel.bars(below, NAMES, &bars(&labels, report.labels));
-    panel
-}
-
-/// Chart of labels by month. Up to [`MAX_MONTHS`], months without labels are left out; beyond, the
-/// axis is continuous from the first month to the last.
-fn months(report: &Report) -> Panel {
-    let unknown = report.months.get(&Month::default()).copied().unwrap_or(0);
-    let known = report.months.keys().filter_map(|month| month.calendar());
-    let mut months: Vec<(u32, u32)> = known.collect();
-    let by_month = months.len() <= MAX_MONTHS;
-    let mut note = "Labels by the month of their game".to_string();
-    if by_month {
-        note += "; months without any are left out";
-    } else {
-        let number = |(year, month)| year * 12 + month - 1;
-        let all = number(months[0])..=number(months[months.len() - 1]);
-        months = all.map(|n| (n / 12, n % 12 + 1)).collect();
-    }
-    if unknown > 0 {
-        note += &format!("; {} of an unknown month", thousands(unknown));
-    }
-    note += ".";
-    let columns: Vec<Column> = months
-        .iter()
-        .map(|&(year, month)| {
-            let month = Month::new(year, month);
-            count_column(report.months.get(&month), &month.to_string(), "labels")
-        })
-        .collect();
-    let names = (months.iter().enumerate()).filter_map(|(i, &(year, month))| {
-        let name = match (by_month, month) {
-            (true, _) => Month::new(year, month).to_string(),
-            (false, 1) => year.to_string(),
-            // The first year is named only where the next year's name leaves it room.
-            (false, ..=6) if i == 0 => year.to_string(),
-            _ => return None,
-        };
-        Some((i as f64 + 0.5, name))
-    });
-    let mut panel = Panel::new("Months", &note, (WIDE, 170.0));
-    panel.columns(
-        0.0,
-        &columns,
-        &names.collect::<Vec<_>>(),
-        short_count,
-        TRAIN,
-    );
-    panel
-}
-
-fn largest_sources(report: &Report) -> Panel {
-    let mut sources: Vec<&SourceEntry> = report.sources.iter().collect();
-    sources.sort_by_key(|source| std::cmp::Reverse(source.tally.labels));
-    let (shown, rest) = sources.split_at(sources.len().min(MAX_SOURCES));
-    let bar = |name, count, colour| Bar {
-        name,
-        count,
-        whole: report.labels,
-        colour,
-    };
-    let shown = shown.iter();
-    let shown = shown.map(|source| bar(source_name(source), source.tally.labels, TRAIN));
-    let mut bars: Vec<Bar> = shown.collect();
-    if !rest.is_empty() {
-        let labels = rest.iter().map(|source| source.tally.labels).sum();
-        bars.push(bar(format!("{} more", rest.len()), labels, OTHER));
-    }
-    wide_bars("Sources", "Labels by source, the largest first.", &bars)
-}
-
-fn wide_bars(title: &str, note: &str, bars: &[Bar]) -> Panel {
-    let mut panel = Panel::new(title, note, (WIDE, Panel::bars_height(bars.len())));
-    panel.bars(0.0, WIDE_NAMES, bars);
-    panel
-}
-
-/// Returns a source's name, shortened to the width of the column, and its months.
-fn source_name(source: &SourceEntry) -> String {
-    let name = fitted(&source.name, WIDE_NAMES - 150.0);
-    match source.months() {
-        Some((first, last)) if first == last => format!("{name}, {first}"),
-        Some((first, last)) => format!("{name}, {first} to {last}"),
-        None => name,
-    }
 }
 
 fn skipped(report: &Report) -> Panel {
@@ -437,7 +274,9 @@ fn skipped(report: &Report) -> Panel {
             colour: OTHER,
         });
     }
-    wide_bars("Left out", note, &bars)
+    let mut panel = Panel::new("Left out", note, (WIDE, Panel::bars_height(bars.len())));
+    panel.bars(0.0, NAMES, &bars);
+    panel
 }
 
 #[cfg(test)]
@@ -450,34 +289,18 @@ mod tests {
 
     use super::*;
 
-    /// Draws a report of `months` months from July 2013 on, with `labels` labels in each.
-    fn report_svg(months: u32, labels: u64) -> String {
-        let month = |i: u32| Month::new(2013 + (i + 6) / 12, (i + 6) % 12 + 1);
-        let months: BTreeMap<Month, u64> = (0..months).map(|i| (month(i), labels)).collect();
+    /// Draws a report with `labels` labels in each bin.
+    fn report_svg(labels: u64) -> String {
         let ratings = (600..3200).step_by(100).map(|rating| (rating, labels));
         let skipped = [
             (SkipReason::Unannotated, 15 * labels),
             (SkipReason::BadMonth, labels / 20),
             (SkipReason::NotQuiet, labels / 3),
         ];
-        let tally = SourceCounts {
-            labels: 60 * labels / months.len().max(1) as u64,
-            months: months.clone(),
-            ..SourceCounts::default()
-        };
-        let entry: SourceEntry = serde_json::from_value(serde_json::json!({
-            "name": "lichess_db_standard_rated_2026-06.pgn.zst",
-            "bytes": labels,
-            "digest": "",
-            "damage": null,
-            "tally": tally,
-        }))
-        .expect("an entry of a manifest");
         let mut histogram = Histogram::new();
         for (i, count) in histogram.labels.iter_mut().enumerate() {
             *count = labels / (1 + i.abs_diff(20).pow(2) as u64);
         }
-        histogram.plies.fill(labels);
         histogram.phases = [labels; 3];
         histogram.results = [labels; 4];
         histogram.mates = [labels / 100; 2];
@@ -495,7 +318,7 @@ mod tests {
             seen_on_both_sides: labels,
             skipped: &skipped.into(),
             examples: &[].into(),
-            months: &months,
+            months: &BTreeMap::new(),
             ratings: &ratings.collect(),
             unrated: labels / 7,
             bytes_on_disk: 1000 * labels,
@@ -504,7 +327,7 @@ mod tests {
             format_version: 1,
             tool: "",
             filters: &Filters::default(),
-            sources: &vec![entry; months.len()],
+            sources: &[],
             train: histogram.clone(),
             validation: histogram,
         };
@@ -567,28 +390,21 @@ mod tests {
 
     #[test]
     fn no_text_lies_on_another_or_beyond_its_card() {
-        for (months, labels) in [
-            (0, 0),
-            (1, 3),
-            (1, 74_000),
-            (16, 1_000_000),
-            (17, 7),
-            (150, 18_000_000),
-        ] {
-            let svg = report_svg(months, labels);
+        for labels in [0, 3, 7, 74_000, 1_000_000, 18_000_000] {
+            let svg = report_svg(labels);
             assert!(!svg.contains("NaN") && !svg.contains("inf\""));
             let (texts, cards) = places(&svg);
-            assert!(texts.len() > 60 && cards.len() == 9);
+            assert!(texts.len() > 60 && cards.len() == 5);
             for (i, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
                 for (other, [l, r, t, b]) in &texts[i + 1..] {
                     let apart = right < l || r < left || bottom < t || b < top;
-                    assert!(apart, "{months} months: {text:?} lies on {other:?}");
+                    assert!(apart, "{labels} labels: {text:?} lies on {other:?}");
                 }
                 let crossed = cards.iter().find(|[l, r, t, b]| {
                     let touches = right > l && r > left && bottom > t && b > top;
                     touches && !(left >= l && right <= r && top >= t && bottom <= b)
                 });
-                assert_eq!(crossed, None, "{months} months: {text:?} leaves its card");
+                assert_eq!(crossed, None, "{labels} labels: {text:?} leaves its card");
                 assert!(
                     *left >= 0.0 && *right <= WIDE + 72.0,
                     "{text:?} leaves the picture"
