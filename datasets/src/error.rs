@@ -221,10 +221,9 @@ pub enum Error {
     },
     /// The dataset has an unsupported format version.
     #[error(
-        "{path}: dataset format {found}, this version reads {oldest} to {known} and adds to {added} \
-         to {known}; rebuild it with `ingest build`",
-        path = path.display(), oldest = crate::store::OLDEST_VERSION,
-        added = crate::store::ADDED_VERSION, known = crate::store::FORMAT_VERSION
+        "{path}: dataset format {found}, this version reads {known} alone; rebuild it with \
+         `ingest build`",
+        path = path.display(), known = crate::store::FORMAT_VERSION
     )]
     OtherVersion {
         /// The folder.

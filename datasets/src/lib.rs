@@ -66,6 +66,6 @@ pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{
-    ADDED_VERSION, Builder, Copied, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION,
-    PartEntry, Shard, Shuffled, SourceEntry, Unfinished, download, merge_shard, shard, upload,
+    Builder, Copied, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled,
+    SourceEntry, Unfinished, download, merge_shard, shard, upload,
 };

@@ -18,6 +18,6 @@ mod spill;
 pub use builder::{Builder, Unfinished};
 pub use copies::{Copied, download, upload};
 pub use dataset::{Dataset, Shuffled};
-pub use manifest::{ADDED_VERSION, Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};
+pub use manifest::{Counts, FORMAT_VERSION, Manifest, Shard};
 pub use shards::{merge_shard, shard};
 pub use sources::{PartEntry, SourceEntry};

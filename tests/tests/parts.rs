@@ -11,8 +11,7 @@ use tests::dump::Dump;
 use tests::pzstd::write_frames;
 use tests::server::BreakingServer;
 use tests::{
-    Said, both_sides, build, contents, copy, merge, merging, program, real_dumps, run, sample,
-    stats,
+    Said, both_sides, build, contents, merge, merging, program, real_dumps, run, sample, stats,
 };
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
@@ -356,29 +355,6 @@ fn other_filters_and_versions_are_refused_by_name() {
     merge(&[path("june"), path("nowhere")], &path("out")).failed(MISSING, &["nowhere"]);
     fs::create_dir(path("empty")).unwrap();
     merge(&[path("empty")], &path("out")).failed(REFUSED, &["empty", "not a Kibitz dataset"]);
-
-    copy(&path("june"), &path("old"));
-    let options = rocksdb::Options::default();
-    let set_version = |version: &str| {
-        let families = rocksdb::DB::list_cf(&options, path("old")).unwrap();
-        let db = rocksdb::DB::open_cf(&options, path("old"), families).unwrap();
-        let meta = db.cf_handle("meta").unwrap();
-        db.put_cf(meta, "format_version", version).unwrap();
-    };
-    set_version("3");
-    // Format 3 is readable, but cannot be added to.
-    stats(&path("old"));
-    let words = ["old", "format 3", "rebuild"];
-    merge(&[path("june"), path("old")], &path("out")).failed(REFUSED, &words);
-    build(&[&sample(OLD)], &path("old")).failed(REFUSED, &words);
-    assert!(!path("out").exists());
-    // Format 4 can be added to, and is then upgraded.
-    set_version("4");
-    merge(&[path("old")], &path("out")).succeeded();
-    assert_equal(&path("out"), &path("june"), "from version 4");
-    build(&[&sample(OLD)], &path("old")).succeeded();
-    build(&[&sample(OLD)], &path("june")).succeeded();
-    assert_equal(&path("old"), &path("june"), "added to version 4");
 }
 
 /// A killed merge leaves its output unchanged, and the same command merges.

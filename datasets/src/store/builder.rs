@@ -26,7 +26,7 @@ use crate::store::ranges::{self, RANGES};
 use crate::store::set::Set;
 use crate::store::sources;
 use crate::store::spill::{Run, Sorted, SpillFile};
-use crate::store::{Dataset, FORMAT_VERSION, Manifest, Shard, SourceEntry};
+use crate::store::{Dataset, Manifest, Shard, SourceEntry};
 use records::position::{BLOCK_RECORDS, Record};
 use records::selection::{Filters, SourceCounts};
 
@@ -185,8 +185,7 @@ impl Builder {
     /// source are dropped.
     ///
     /// # Errors
-    /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if their filters
-    /// differ; [`Error::UnfitParts`].
+    /// As [`Builder::open`]; [`Error::UnlikeFilters`] if their filters differ; [`Error::UnfitParts`].
     pub fn to_merge(
         path: &Path,
         datasets: Vec<Dataset>,
@@ -579,7 +578,6 @@ impl Builder {
                 sealed.ok_or_else(|| self.store.corrupt(more()))?;
             }
         }
-        self.manifest.format_version = FORMAT_VERSION;
         self.manifest.tool = Manifest::this_tool();
         self.manifest.generation = self.sealed.map_or(0, |generation| generation + 1);
         self.store.commit(&self.manifest, sets)

@@ -18,7 +18,7 @@ use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};
 use crate::store::set::{Set, block_file_name};
-use crate::store::{ADDED_VERSION, FORMAT_VERSION, Manifest, OLDEST_VERSION};
+use crate::store::{FORMAT_VERSION, Manifest};
 use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
 
 /// Blocks per SST file: about a gigabyte.
@@ -66,14 +66,13 @@ impl Store {
         let made = match folder::claim(path)? {
             Claimed::Unfinished { made } => made,
             Claimed::Database => {
-                let store = Store::open_to_read(path).map_err(|error| match error {
+                Store::open_to_read(path).map_err(|error| match error {
                     Error::NotADataset { path } => Error::Occupied {
                         path,
                         entry: folder::CURRENT.to_string(),
                     },
                     error => error,
                 })?;
-                store.check_version(ADDED_VERSION)?;
                 Vec::new()
             }
         };
@@ -102,7 +101,7 @@ impl Store {
             batch.put_cf(store.family(META)?, VERSION_KEY, FORMAT_VERSION.to_string());
             store.write(batch)?;
         }
-        store.check_version(ADDED_VERSION)?;
+        store.check_version()?;
         let generation = store.manifest()?.map(|manifest| manifest.generation);
         if generation.is_some() {
             store.unmark()?;
@@ -159,7 +158,7 @@ impl Store {
             path: path.to_path_buf(),
             made: Vec::new(),
         };
-        store.check_version(OLDEST_VERSION)?;
+        store.check_version()?;
         store.check_sets()?;
         Ok(store)
     }
@@ -200,8 +199,8 @@ impl Store {
         folder::unmark(&self.path).map_err(Error::unwritable(&self.path))
     }
 
-    /// Checks that the format version lies between `oldest` and [`FORMAT_VERSION`].
-    pub(crate) fn check_version(&self, oldest: u64) -> Result<(), Error> {
+    /// Checks that the format version is [`FORMAT_VERSION`].
+    fn check_version(&self) -> Result<(), Error> {
         let not_a_dataset = || Error::NotADataset {
             path: self.path.clone(),
         };
@@ -210,13 +209,12 @@ impl Store {
             .ok()
             .and_then(|v| v.parse().ok())
             .ok_or_else(not_a_dataset)?;
-        if (oldest..=FORMAT_VERSION).contains(&found) {
-            Ok(())
-        } else {
-            Err(Error::OtherVersion {
+        match found {
+            FORMAT_VERSION => Ok(()),
+            _ => Err(Error::OtherVersion {
                 path: self.path.clone(),
                 found,
-            })
+            }),
         }
     }
 
@@ -379,8 +377,6 @@ impl Store {
         }
         let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
         batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
-        let version = manifest.format_version.to_string();
-        batch.put_cf(self.family(META)?, VERSION_KEY, version);
         if let Some(old) = manifest.generation.checked_sub(1) {
             for set in Set::ALL {
                 batch.delete_cf(self.family(META)?, set.index_key(old));

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::store::blocks::Blocks;
 use crate::store::database::Store;
 use crate::store::set::Set;
-use crate::store::{ADDED_VERSION, Manifest, folder, shards};
+use crate::store::{Manifest, folder, shards};
 use host::archive::changes;
 use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};
@@ -81,7 +81,6 @@ impl Dataset {
 
     /// Checks that it can be merged with another dataset.
     pub(crate) fn check_like(&self, other: &Dataset) -> Result<(), Error> {
-        self.check_version()?;
         if self.manifest.filters == other.manifest.filters {
             return Ok(());
         }
@@ -90,12 +89,6 @@ impl Dataset {
             other: other.path.clone(),
             changes: changes(&other.manifest.filters, &self.manifest.filters),
         })
-    }
-
-    /// Checks that its version can be extended.
-    pub(crate) fn check_version(&self) -> Result<(), Error> {
-        let mut sealed = self.sealed();
-        sealed.try_for_each(|(store, _)| store.check_version(ADDED_VERSION))
     }
 
     /// Path it was opened by.

@@ -9,15 +9,8 @@ use crate::store::SourceEntry;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
 
-/// Version of the on-disk format: record, keys, blocks and manifest.
+/// Version of the on-disk format: record, keys, blocks and manifest. Others are refused.
 pub const FORMAT_VERSION: u64 = 5;
-
-/// Oldest version that can be extended. Version 4 has another kind of fingerprint, which is
-/// replaced. Version 3 has other source digests too, so known sources would not be recognised.
-pub const ADDED_VERSION: u64 = 4;
-
-/// Oldest version that can be read.
-pub const OLDEST_VERSION: u64 = 3;
 
 /// Numbers of distinct positions in the sealed dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

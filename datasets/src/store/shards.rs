@@ -223,15 +223,14 @@ fn with_own_counts(manifest: Manifest) -> Manifest {
 /// kept. Returns their paths.
 ///
 /// # Errors
-/// [`Error::UnfitShards`] if other datasets are there, [`Error::OtherVersion`],
-/// [`Error::Unwritable`], [`Error::Stopped`], after which it resumes at the current shard.
+/// [`Error::UnfitShards`] if other datasets are there, [`Error::Unwritable`], [`Error::Stopped`],
+/// after which it resumes at the current shard.
 pub fn shard(
     dataset: &Dataset,
     folder: &Path,
     cut: PartOf,
     stop: &AtomicBool,
 ) -> Result<Vec<PathBuf>, Error> {
-    dataset.check_version()?;
     check_is_no_database(folder)?;
     let whole = dataset.manifest().of_one_go();
     let paths: Vec<PathBuf> = cut.all().map(|part| place(folder, part)).collect();

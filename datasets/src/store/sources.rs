@@ -18,8 +18,7 @@ pub struct SourceEntry {
     pub name: String,
     /// Size of the whole source in (compressed) bytes.
     pub bytes: u64,
-    /// Tree digest of the source or the part. Format 3 has a plain SHA-256.
-    #[serde(alias = "sha256")]
+    /// Tree digest of the source or the part.
     pub digest: String,
     /// Tree digest of the first 16 KiB. Parts of one source have equal size and head; granule
     /// digests decide the rest.
