@@ -13,7 +13,7 @@ has moto "$moto" || pip "moto[server]==$moto" ||
     echo "Ray cannot be installed: the test of clusters will be skipped" >&2
 
 # shellcheck disable=SC2086
-run_tests --workspace --test cluster --test s3 --test copies --locked $KIBITZ_FEATURES -- --ignored
+run_tests --workspace --test cluster --test s3 --locked $KIBITZ_FEATURES -- --ignored
 
 # The WebAssembly kernel at the limits of its integers, with nets that training cannot make.
 if has_node; then

@@ -177,46 +177,12 @@ pub enum Error {
     },
     /// A dataset is given by URL where a local folder is required.
     #[error(
-        "{path}: datasets are built and read in folders; `ingest copy` copies them to s3://BUCKET/NAME \
-         and from there",
+        "{path}: datasets are built and read in folders; copy them to S3 and back by \
+         `aws s3 sync` or rclone",
         path = path.display()
     )]
     NotLocal {
         /// The URL.
-        path: PathBuf,
-    },
-    /// The URL has no dataset, or an incomplete copy.
-    #[error(
-        "{path}: no dataset, or not all of one: `ingest copy` writes kibitz-dataset.json last, \
-         which is missing",
-        path = path.display()
-    )]
-    NoCopy {
-        /// The URL.
-        path: PathBuf,
-    },
-    /// The destination of a copy holds something else.
-    #[error("{path}: {what} is there already; give another name, or remove it", path = path.display())]
-    Taken {
-        /// The folder or URL.
-        path: PathBuf,
-        /// Description of its content.
-        what: &'static str,
-    },
-    /// The destination of a copy is a mount point.
-    #[error(
-        "{path}: a file system is mounted here, whose place a copy cannot take; give a folder in it, \
-         such as {path}/dataset",
-        path = path.display()
-    )]
-    MountPoint {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The dataset changed during the copy.
-    #[error("{path}: changed while it was copied; run the same command again", path = path.display())]
-    Changed {
-        /// The folder.
         path: PathBuf,
     },
     /// The dataset has an unsupported format version.
@@ -326,10 +292,9 @@ impl Error {
     /// Returns the exit code of a program that fails with this error.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Error::Unreadable { .. }
-            | Error::Interrupted { .. }
-            | Error::NoCopy { .. }
-            | Error::Inaccessible { .. } => ExitCode::Missing,
+            Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => {
+                ExitCode::Missing
+            }
             Error::Noted { exit_code, .. } => *exit_code,
             Error::Damaged { .. }
             | Error::OtherSource { .. }
@@ -345,9 +310,6 @@ impl Error {
             | Error::CappedShard { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
-            | Error::Taken { .. }
-            | Error::MountPoint { .. }
-            | Error::Changed { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
             | Error::UnfinishedBuild { .. }

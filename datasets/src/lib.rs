@@ -54,7 +54,7 @@ mod reading;
 mod store;
 
 pub use error::Error;
-pub use input::{PartOf, PartRead, S3_SCHEME, Source, digest_of};
+pub use input::{PartOf, PartRead, Source, digest_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
 pub use records::games::{Ply, Transcript, games, read_games};
 pub use records::packed::{PackedFormat, write_viriformat};
@@ -66,6 +66,6 @@ pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{
-    Builder, Copied, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled,
-    SourceEntry, Unfinished, download, merge_shard, shard, upload,
+    Builder, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled, SourceEntry,
+    Unfinished, merge_shard, shard,
 };

@@ -3,7 +3,6 @@
 mod blocks;
 mod build_progress;
 mod builder;
-mod copies;
 mod database;
 mod dataset;
 mod folder;
@@ -16,7 +15,6 @@ mod sources;
 mod spill;
 
 pub use builder::{Builder, Unfinished};
-pub use copies::{Copied, download, upload};
 pub use dataset::{Dataset, Shuffled};
 pub use manifest::{Counts, FORMAT_VERSION, Manifest, Shard};
 pub use shards::{merge_shard, shard};

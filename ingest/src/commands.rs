@@ -2,7 +2,6 @@
 
 mod annotate;
 mod build;
-mod copy;
 mod export;
 mod filters;
 mod join;
@@ -44,8 +43,6 @@ enum Command {
     Merge(merge::Arguments),
     /// Split a dataset into shards that read as one dataset
     Shard(shard::Arguments),
-    /// Copy a dataset to or from S3
-    Copy(copy::Arguments),
     /// Evaluate the positions of games with a UCI engine
     Annotate(annotate::Arguments),
     /// Join the annotated parts of a source
@@ -62,7 +59,6 @@ pub fn run(arguments: Arguments) -> Result<()> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Shard(arguments) => shard::run(&arguments),
-        Command::Copy(arguments) => copy::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

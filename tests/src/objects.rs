@@ -1,19 +1,14 @@
-//! Local S3 server (moto), and a proxy that stalls.
+//! Local S3 server (moto).
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::process::{Child, Command, Stdio};
 
 use crate::{Said, program, python, root, run};
 
 /// Server of files as objects of the bucket `games`; ends with its standard input.
 pub struct S3Server {
     process: Child,
-    output: BufReader<ChildStdout>,
     /// URL of the server.
     pub endpoint: String,
     key: String,
@@ -32,13 +27,12 @@ impl S3Server {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = command.spawn().expect("Python starts");
         let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
-        output.read_line(&mut line).expect("a line");
+        let output = process.stdout.take().expect("a pipe");
+        BufReader::new(output).read_line(&mut line).expect("a line");
         let mut words = line.split_whitespace().map(String::from);
         let mut word = || words.next().expect("an endpoint, a key and a secret");
         Some(S3Server {
             process,
-            output,
             endpoint: word(),
             key: word(),
             secret: word(),
@@ -62,18 +56,6 @@ impl S3Server {
     pub fn run(&self, arguments: &[&str]) -> Said {
         run(&mut self.command(arguments))
     }
-
-    /// Overwrites an object of `games` with other contents.
-    ///
-    /// # Panics
-    /// If the server has ended.
-    pub fn damage(&mut self, key: &str) {
-        let input = self.process.stdin.as_mut().expect("a pipe");
-        writeln!(input, "{key}").expect("the server reads");
-        let mut line = String::new();
-        self.output.read_line(&mut line).expect("a line");
-        assert_eq!(line, "done\n");
-    }
 }
 
 impl Drop for S3Server {
@@ -81,60 +63,4 @@ impl Drop for S3Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// TCP proxy that forwards a limited number of bytes over all connections, then drops data while
-/// keeping connections open.
-pub struct StallingProxy {
-    /// URL of the proxy.
-    pub endpoint: String,
-    passed: Arc<AtomicU64>,
-    most: u64,
-}
-
-impl StallingProxy {
-    /// Starts a proxy for the server at a URL that forwards at most `most` bytes.
-    ///
-    /// # Panics
-    /// If no port is free.
-    pub fn start(endpoint: &str, most: u64) -> StallingProxy {
-        let server = endpoint.trim_start_matches("http://").to_string();
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("a bound port");
-        let passed = Arc::new(AtomicU64::new(0));
-        let all = Arc::clone(&passed);
-        thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let server = TcpStream::connect(&server).expect("the server listens");
-                for (from, to) in [(&client, &server), (&server, &client)] {
-                    let [from, to] = [from, to].map(|end| end.try_clone().expect("a socket"));
-                    let all = Arc::clone(&all);
-                    thread::spawn(move || pass(from, to, &all, most));
-                }
-            }
-        });
-        StallingProxy {
-            endpoint: format!("http://{address}"),
-            passed,
-            most,
-        }
-    }
-
-    /// Returns whether any bytes were dropped.
-    pub fn has_stalled(&self) -> bool {
-        self.passed.load(Ordering::Relaxed) > self.most
-    }
-}
-
-/// Forwards bytes until one end closes, then closes the other.
-fn pass(mut from: TcpStream, mut to: TcpStream, passed: &AtomicU64, most: u64) {
-    let mut piece = [0; 4096];
-    while let Ok(read @ 1..) = from.read(&mut piece) {
-        let before = passed.fetch_add(read as u64, Ordering::Relaxed);
-        if before + read as u64 <= most && to.write_all(&piece[..read]).is_err() {
-            break;
-        }
-    }
-    // Fails if the socket is closed already.
-    let _ = to.shutdown(std::net::Shutdown::Both);
 }

@@ -4,7 +4,6 @@
 //! machine, and a bare container has no others.
 
 mod client;
-mod objects;
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -14,10 +13,9 @@ use ureq::{Body, BodyReader};
 
 use crate::input::address::shown;
 use crate::input::http::client::{Client, HttpError, Patience, lasting, refusal};
-use crate::input::s3::{self, Object, Request};
+use crate::input::s3::{self, Object};
 
-pub(crate) use client::{ConnectionLost, Refusal};
-pub(crate) use objects::{find, put};
+pub(crate) use client::ConnectionLost;
 
 /// Reader of a file behind a URL. If the connection is lost, closed early or stalled, it reconnects
 /// at the byte reached, provided that the server still has the same file.
@@ -110,11 +108,8 @@ impl HttpReader {
     fn connect(&mut self) -> Result<Option<BodyReader<'static>>, HttpError> {
         let mut request = self.client.agent.get(&self.object.url);
         let range = (self.offset > 0).then(|| format!("bytes={}-", self.offset));
-        let headers: Vec<_> = range.iter().map(|range| ("range", &**range)).collect();
-        let signed = self.object.headers(&Request {
-            headers: &headers,
-            ..Request::of("GET")
-        });
+        let own: Vec<_> = range.iter().map(|range| ("range", &**range)).collect();
+        let signed = self.object.headers(&own);
         for (name, value) in signed.map_err(HttpError::Lasting)? {
             request = request.header(name, value);
         }

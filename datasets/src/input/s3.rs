@@ -37,26 +37,8 @@ pub(super) struct Object {
     signer: Option<Signer>,
 }
 
-/// The signed fields of a request.
-pub(super) struct Request<'a> {
-    /// HTTP method in capitals.
-    pub(super) method: &'a str,
-    /// Headers to sign besides the host, with lower-case names.
-    pub(super) headers: &'a [(&'static str, &'a str)],
-    /// SHA-256 of the body in hexadecimal; `None` without a body.
-    pub(super) body: Option<&'a str>,
-}
-
-impl<'a> Request<'a> {
-    /// Creates a request without body and further headers.
-    pub(super) fn of(method: &'a str) -> Request<'a> {
-        Request {
-            method,
-            headers: &[],
-            body: None,
-        }
-    }
-}
+/// Name and value of a header.
+pub(super) type Header<'a> = (&'static str, &'a str);
 
 /// Credentials from the environment.
 struct Signer {
@@ -114,31 +96,31 @@ impl Object {
         })
     }
 
-    /// Returns the headers that sign a request, in addition to its own; none for anonymous access.
-    pub(super) fn headers(&self, request: &Request) -> io::Result<Vec<(&'static str, String)>> {
+    /// Returns the headers that sign a GET request, in addition to its `own`, which have lower-case
+    /// names; none for anonymous access.
+    pub(super) fn headers(&self, own: &[Header]) -> io::Result<Vec<(&'static str, String)>> {
         let Some(signer) = &self.signer else {
             return Ok(Vec::new());
         };
         let uri: Uri = self.url.parse().map_err(io::Error::other)?;
         let host = uri.authority().map_or("", |authority| authority.as_str());
         let now = timestamp(OffsetDateTime::now_utc());
-        Ok(signer.sign(host, uri.path(), request, &now))
+        Ok(signer.sign(host, uri.path(), own, &now))
     }
 }
 
 impl Signer {
-    /// Returns the headers that sign a request at `time`, such as `20130524T000000Z`.
+    /// Returns the headers that sign a GET request at `time`, such as `20130524T000000Z`.
     fn sign(
         &self,
         host: &str,
         path: &str,
-        request: &Request,
+        own: &[Header],
         time: &str,
     ) -> Vec<(&'static str, String)> {
-        let nothing = hex(&Sha256::digest([]));
-        let body = request.body.unwrap_or(&nothing);
+        let no_body = hex(&Sha256::digest([]));
         let mut headers = vec![
-            ("x-amz-content-sha256", body.to_string()),
+            ("x-amz-content-sha256", no_body.clone()),
             ("x-amz-date", time.to_string()),
         ];
         headers.extend(
@@ -147,17 +129,17 @@ impl Signer {
                 .map(|token| ("x-amz-security-token", token)),
         );
         let mut signed = vec![("host", host)];
-        signed.extend(request.headers);
+        signed.extend(own);
         signed.extend(headers.iter().map(|(name, value)| (*name, &**value)));
         signed.sort_unstable();
         let names: Vec<&str> = signed.iter().map(|(name, _)| *name).collect();
         let names = names.join(";");
-        let mut text = format!("{}\n{path}\n\n", request.method);
+        let mut text = format!("GET\n{path}\n\n");
         for (name, value) in &signed {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{name}:{value}");
         }
-        let _ = write!(text, "\n{names}\n{body}");
+        let _ = write!(text, "\n{names}\n{no_body}");
         let day = &time[..8];
         let scope = format!("{day}/{}/s3/aws4_request", self.region);
         let digest = hex(&Sha256::digest(text));
@@ -205,11 +187,8 @@ mod tests {
             region: "us-east-1".to_string(),
         };
         let host = "examplebucket.s3.amazonaws.com";
-        let request = Request {
-            headers: &[("range", "bytes=0-9")],
-            ..Request::of("GET")
-        };
-        let headers = signer.sign(host, "/test.txt", &request, "20130524T000000Z");
+        let own = [("range", "bytes=0-9")];
+        let headers = signer.sign(host, "/test.txt", &own, "20130524T000000Z");
         let (name, value) = headers.last().unwrap();
         assert_eq!(
             (*name, &**value),

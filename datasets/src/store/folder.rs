@@ -172,11 +172,6 @@ pub(crate) fn abandon(path: &Path, made: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns whether RocksDB's file holds no data: a lock or a log message file.
-pub(crate) fn is_left_by_readers(name: &str) -> bool {
-    matches!(name, "LOCK" | "LOG") || name.starts_with("LOG.old.") || name.ends_with(".dbtmp")
-}
-
 /// Returns whether RocksDB uses this file name.
 pub(crate) fn is_of_database(name: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 import ray
 
-from kibitz_cluster import plan, program, progress, tasks
+from kibitz_cluster import objects, plan, progress, tasks
 from kibitz_cluster.failure import (
     CANNOT_WRITE,
     DAMAGED,
@@ -43,8 +43,8 @@ without one, this machine works alone. The work folder and files must have the
 same path on all nodes, as on NFS. The program ingest travels with the job.
 
 Dumps on S3 want boto3 here (pip install 'kibitz-cluster[s3]') and credentials on all
-nodes. A dataset for S3 is made in the work folder, and then copied by ingest copy; so
---work must name one.
+nodes. A dataset for S3 is made in the work folder, and then copied there; so --work
+must name one.
 
 Example:
   kibitz-cluster build /nfs/2026-05.pgn.zst /nfs/2026-06.pgn.zst --out /nfs/lichess.dataset
@@ -209,8 +209,8 @@ def make(
     run = Run(PurePosixPath(out).name, roots, work, start)
     report = run.to_end()
     whole = work.gather([root.key for root in roots], name)
-    if plan.is_object(out):
-        program.copy(ingest, whole, out)
+    if objects.is_object(out):
+        objects.upload(whole, out)
         work.remove()
     else:
         work.deliver(whole, Path(out))
@@ -230,7 +230,7 @@ def make(
 def out_and_work(arguments: argparse.Namespace) -> tuple[str, Work]:
     """Returns the place of the output, and the work folder."""
     work = arguments.work
-    if plan.is_object(arguments.out):
+    if objects.is_object(arguments.out):
         if arguments.command != "build":
             raise Failure(USAGE, f"{arguments.out}: games are written to a file")
         if work is None:

@@ -10,6 +10,7 @@ import urllib.request
 from dataclasses import dataclass
 
 from kibitz_cluster.failure import MISSING, Failure
+from kibitz_cluster.objects import access, is_object
 
 MERGE_WIDTH = 8
 """Outputs joined by one merge."""
@@ -61,11 +62,6 @@ class Merge:
 Node = Part | Merge
 
 
-def is_object(place: str) -> bool:
-    """Returns whether a place is on S3."""
-    return place.startswith("s3://")
-
-
 def is_url(place: str) -> bool:
     return place.startswith(("http://", "https://"))
 
@@ -90,19 +86,9 @@ def find(place: str) -> Source:
 
 
 def find_object(place: str) -> Source:
-    """Returns the size and stamp of a dump on S3. Endpoint and credentials come from the
-    environment, as for `ingest`."""
-    try:
-        import boto3
-        from botocore.exceptions import BotoCoreError, ClientError
-    except ImportError as error:
-        why = "sources on S3 want boto3: pip install 'kibitz-cluster[s3]'"
-        raise Failure(MISSING, f"{place}: {why}") from error
-    bucket, _, name = place.removeprefix("s3://").partition("/")
-    try:
-        head = boto3.client("s3").head_object(Bucket=bucket, Key=name)
-    except (BotoCoreError, ClientError) as error:
-        raise Failure(MISSING, f"{place}: {error}") from error
+    """Returns the size and stamp of a dump on S3."""
+    with access(place) as (client, bucket, key):
+        head = client.head_object(Bucket=bucket, Key=key)
     return Source(place, head["ContentLength"], head["ETag"])
 
 

@@ -54,15 +54,6 @@ def annotated(arguments: list[str], out: Path, threads: int) -> Report:
     return Report(counts["games"], positions, positions, damage)
 
 
-def copy(ingest: Path, dataset: Path, place: str) -> None:
-    """Copies a dataset to S3 by `ingest copy`, which shows its progress."""
-    command = [ingest, "copy", dataset, place]
-    code = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
-    if code != 0:
-        why = f"{place}: not copied; {dataset} has all of it, and the same command goes on"
-        raise Failure(code if code > 0 else OTHER, why)
-
-
 def made(arguments: list[str], out: Path, threads: int) -> tuple[dict[str, int], list[str]]:
     """Makes an output; returns its counts and the damage reported."""
     printed, damage = run([*arguments, "--json", "--out", str(out)], threads)

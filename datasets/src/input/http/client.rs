@@ -163,22 +163,12 @@ pub(super) fn lasting(text: &str) -> HttpError {
 /// Response with an error status.
 #[derive(Debug, thiserror::Error)]
 #[error("the server answers {status}{}", s3_details(.code, .region))]
-pub(crate) struct Refusal {
+struct Refusal {
     status: StatusCode,
     /// S3 error code.
     code: Option<String>,
     /// Region of the bucket, if S3 reports it.
     region: Option<String>,
-}
-
-impl Refusal {
-    /// Returns whether the error says that the object is missing and its bucket exists.
-    pub(crate) fn is_missing_object(error: &io::Error) -> bool {
-        let refusal = error.get_ref().and_then(|cause| cause.downcast_ref());
-        refusal.is_some_and(|Refusal { status, code, .. }| {
-            *status == StatusCode::NOT_FOUND && code.as_deref() != Some("NoSuchBucket")
-        })
-    }
 }
 
 /// Formats the S3 error code with advice.
