@@ -3,6 +3,7 @@
 
 pub mod annotated;
 pub mod dump;
+pub mod exit;
 pub mod generator;
 pub mod golden;
 pub mod measure;
@@ -16,7 +17,7 @@ use std::process::{Command, Output};
 
 use datasets::{Dataset, Record, Split};
 use serde_json::Value;
-pub use test_support::{program, program_path, shared, skip};
+pub use test_support::{limited, program, program_path, shared, skip};
 
 /// Returns the root of the workspace.
 pub fn root() -> &'static Path {

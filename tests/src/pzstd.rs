@@ -40,6 +40,13 @@ pub fn write_frames(
     Ok(())
 }
 
+/// Compresses text in frames of `frame_bytes`.
+pub fn framed(text: &[u8], frame_bytes: usize) -> Vec<u8> {
+    let mut frames = Vec::new();
+    write_frames(text, frame_bytes, 1, &mut frames).expect("memory can be written");
+    frames
+}
+
 /// Compresses one frame with Lichess's window and a checksum.
 fn pack(text: &[u8], level: i32) -> io::Result<Vec<u8>> {
     let mut compressor = Compressor::new(level)?;

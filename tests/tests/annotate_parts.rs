@@ -8,16 +8,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tests::annotated::{SPECIAL, text_of};
-use tests::pzstd::write_frames;
+use tests::exit::{DAMAGED, MISSING, REFUSED, USAGE};
+use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{Said, program, real_dumps, run, sample};
 
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
-
-const USAGE: i32 = 2;
-const MISSING: i32 = 3;
-const DAMAGED: i32 = 4;
-const REFUSED: i32 = 5;
 
 /// Returns an `ingest annotate` command that evaluates by material alone.
 fn command(source: &Path, out: &Path, more: &[&str]) -> Command {
@@ -74,19 +70,15 @@ fn october() -> Vec<u8> {
     (text_of(&sample(OCTOBER)) + SPECIAL).into_bytes()
 }
 
-/// Compresses in small frames in Lichess's layout, so that many games span two frames.
-fn framed(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_frames(text, 100_000, 1, &mut bytes).unwrap();
-    bytes
-}
+/// Size of the text of a frame: many games span two frames.
+const FRAME_BYTES: usize = 100_000;
 
 #[test]
 fn parts_are_joined_to_the_whole_in_any_order() {
     let text = october();
     let one = zstd::encode_all(&text[..], 1).unwrap();
     for (what, bytes) in [
-        ("frames", framed(&text)),
+        ("frames", framed(&text, FRAME_BYTES)),
         ("text", text.clone()),
         ("a frame", one),
     ] {
@@ -160,7 +152,7 @@ fn parts_of_real_dumps_are_joined_to_the_dump() {
 fn parts_are_read_by_range_from_a_url() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let bytes = framed(&october());
+    let bytes = framed(&october(), FRAME_BYTES);
     fs::write(path("games"), &bytes).unwrap();
     annotate(&path("games"), &path("whole.pgn.zst"), &[]).succeeded();
     let server = BreakingServer::start(bytes.clone(), bytes.len() / 5);
@@ -182,7 +174,7 @@ fn a_killed_part_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games");
-    fs::write(&source, framed(&october().repeat(4))).unwrap();
+    fs::write(&source, framed(&october().repeat(4), FRAME_BYTES)).unwrap();
     let more = ["--part", "2/3", "--processes", "1"];
     annotate(&source, &path("whole.pgn.zst"), &more).succeeded();
     let out = path("out.pgn.zst");
@@ -218,8 +210,8 @@ fn refuses_parts_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (source, other) = (path("games"), path("other"));
-    fs::write(&source, framed(&october())).unwrap();
-    fs::write(&other, framed(SPECIAL.repeat(300).as_bytes())).unwrap();
+    fs::write(&source, framed(&october(), FRAME_BYTES)).unwrap();
+    fs::write(&other, framed(SPECIAL.repeat(300).as_bytes(), FRAME_BYTES)).unwrap();
     let out = path("out.pgn.zst");
     let refused = |parts: &[PathBuf], words: &[&str]| {
         join(parts, &out).failed(REFUSED, words);
@@ -301,7 +293,7 @@ fn refuses_parts_that_do_not_fit() {
 fn reports_a_damaged_part() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let mut bytes = framed(&october());
+    let mut bytes = framed(&october(), FRAME_BYTES);
     let end = bytes.len() - 2000;
     bytes[end..end + 9].fill(0x55);
     fs::write(path("games"), bytes).unwrap();

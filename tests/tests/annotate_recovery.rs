@@ -2,7 +2,7 @@
 //! that end too early.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tests::annotated::{
     report, special, text_of, unannotated,
 };
 use tests::server::BreakingServer;
-use tests::{Said, program, run, sample};
+use tests::{Said, limited, program, run, sample};
 
 /// The engine crashes in every tenth search, which is then repeated.
 #[test]
@@ -445,12 +445,7 @@ fn resumes_after_a_full_disk() {
     let source = sample(SLICE);
     annotate(&[&source], &fake(""), &whole, &[]).succeeded();
     let ingest = command(&[&source], &fake(""), &out, &[]);
-    let mut limited = Command::new("bash");
-    limited
-        .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$@\"", "bash"])
-        .arg(ingest.get_program())
-        .args(ingest.get_args());
-    run(&mut limited).failed(7, &["out.pgn.zst.part", "cannot write"]);
+    run(&mut limited(&ingest, 100)).failed(7, &["out.pgn.zst.part", "cannot write"]);
     annotate(&[&source], &fake(""), &out, &[]).succeeded();
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }

@@ -5,18 +5,13 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use tests::exit::{CANNOT_WRITE, DAMAGED, MISSING, NET_REFUSED, REFUSED, USAGE};
 use tests::server::BreakingServer;
-use tests::{build, program, run, sample, stats};
+use tests::{build, limited, merge, program, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-
-const UNREADABLE: i32 = 3;
-const DAMAGED: i32 = 4;
-const DATASET_REFUSED: i32 = 5;
-const NET_REFUSED: i32 = 6;
-const UNWRITABLE: i32 = 7;
 
 fn games(dataset: &Path) -> u64 {
     stats(dataset)["games"].as_u64().unwrap()
@@ -107,8 +102,8 @@ fn empty_files_other_files_and_missing_files_leave_no_dataset_behind() {
         .arg(path("d")));
     said.failed(DAMAGED, &["/dev/null", "empty"]);
     build(&[&path("noise.pgn.zst")], &path("d")).failed(DAMAGED, &["noise.pgn.zst", "not a PGN"]);
-    build(&[&path("none.pgn")], &path("d")).failed(UNREADABLE, &["none.pgn", "No such file"]);
-    build(&[folder.path()], &path("d")).failed(UNREADABLE, &["folder"]);
+    build(&[&path("none.pgn")], &path("d")).failed(MISSING, &["none.pgn", "No such file"]);
+    build(&[folder.path()], &path("d")).failed(MISSING, &["folder"]);
     assert!(!path("d").exists());
 }
 
@@ -159,11 +154,11 @@ fn games_of_other_variants_are_left_out_and_counted() {
 fn refuses_folders_that_are_not_datasets() {
     let folder = tempfile::tempdir().unwrap();
     let said = |path: &Path| run(program("ingest").arg("stats").arg(path));
-    said(&folder.path().join("none")).failed(UNREADABLE, &["none"]);
-    said(folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    said(&folder.path().join("none")).failed(MISSING, &["none"]);
+    said(folder.path()).failed(REFUSED, &["not a Kibitz dataset"]);
     // A dataset is not made inside a folder with other files either.
     fs::write(folder.path().join("thesis.txt"), "x").unwrap();
-    build(&[&sample(JUNE)], folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    build(&[&sample(JUNE)], folder.path()).failed(REFUSED, &["not a Kibitz dataset"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -172,17 +167,42 @@ fn a_dataset_of_another_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("dataset");
     build(&[&sample(JUNE)], &dataset).succeeded();
-    set_format_version(&dataset, "99");
-    let words = ["dataset", "format 99", "rebuild"];
-    run(program("ingest").arg("stats").arg(&dataset)).failed(DATASET_REFUSED, &words);
-    build(&[&sample(JUNE)], &dataset).failed(DATASET_REFUSED, &words);
+    for version in ["4", "99"] {
+        set_format_version(&dataset, version);
+        let format = format!("format {version}");
+        let words = ["dataset", &format, "rebuild"];
+        run(program("ingest").arg("stats").arg(&dataset)).failed(REFUSED, &words);
+        build(&[&sample(JUNE)], &dataset).failed(REFUSED, &words);
+        let merged = folder.path().join("merged");
+        merge(std::slice::from_ref(&dataset), &merged).failed(REFUSED, &words);
+        assert!(!merged.exists());
+    }
     let net = folder.path().join("net.safetensors");
     let mut fit = program("trainer");
     fit.args(["fit", "--device", "cpu", "--data"])
         .arg(&dataset)
         .arg("--out")
         .arg(&net);
-    run(&mut fit).failed(DATASET_REFUSED, &words);
+    run(&mut fit).failed(REFUSED, &["format 99", "rebuild"]);
+}
+
+#[test]
+fn datasets_by_url_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    build(&[&sample(JUNE)], &folder.path().join("d")).succeeded();
+    let (june, url) = (sample(JUNE), "s3://games/d");
+    for arguments in [
+        &["stats", url][..],
+        &["merge", url, "--out", "new"],
+        &["build", june.to_str().unwrap(), "--out", url],
+        &["merge", "d", "--out", url],
+        &["shard", "d", "--number", "2", "--out", url],
+    ] {
+        let mut command = program("ingest");
+        command.args(arguments).current_dir(folder.path());
+        run(&mut command).failed(USAGE, &[url, "aws s3 sync"]);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 /// Overwrites the format version at the key given in `docs/dataset.md`.
@@ -205,7 +225,7 @@ fn other_filters_are_refused() {
         .arg(sample(JUNE))
         .args(["--validation-percent", "50", "--out"])
         .arg(&dataset);
-    run(&mut command).failed(DATASET_REFUSED, &["other filters"]);
+    run(&mut command).failed(REFUSED, &["other filters"]);
 }
 
 #[test]
@@ -214,7 +234,7 @@ fn a_second_writer_is_refused() {
     let dataset = folder.path().join("dataset");
     build(&[&sample(JUNE)], &dataset).succeeded();
     let _first = datasets::Builder::open(&dataset, datasets::Filters::default(), &[]).unwrap();
-    build(&[&sample(JUNE)], &dataset).failed(DATASET_REFUSED, &["in use by another process"]);
+    build(&[&sample(JUNE)], &dataset).failed(REFUSED, &["in use by another process"]);
 }
 
 /// Write error midway, as on a full disk: the shell limits the file size.
@@ -230,21 +250,10 @@ fn a_failed_write_keeps_what_was_sealed() {
         .arg(sample(JUNE))
         .arg("--out")
         .arg(&dataset);
-    run(&mut limited(&ingest, 200)).failed(UNWRITABLE, &["cannot write", "dataset"]);
+    run(&mut limited(&ingest, 200)).failed(CANNOT_WRITE, &["cannot write", "dataset"]);
     assert_eq!(stats(&dataset)["fingerprint"], before);
     run(&mut ingest).succeeded();
     assert_eq!(games(&dataset), 999);
-}
-
-/// Returns the command under a limit of `kibibytes` a file.
-fn limited(command: &Command, kibibytes: u32) -> Command {
-    let mut shell = Command::new("bash");
-    let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
-    shell
-        .args(["-c", &script, "bash"])
-        .arg(command.get_program())
-        .args(command.get_args());
-    shell
 }
 
 #[test]
@@ -270,7 +279,7 @@ fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
         ),
         (
             "none.safetensors",
-            UNREADABLE,
+            MISSING,
             ["none.safetensors", "No such file"],
         ),
     ] {
@@ -302,18 +311,18 @@ fn reports_each_error_once() {
     fs::write(path("cut.pgn.zst"), cut).unwrap();
     for (source, code, words) in [
         (Path::new("-"), DAMAGED, "standard input is empty"),
-        (Path::new(&server.url), UNREADABLE, "404"),
-        (Path::new(&closed), UNREADABLE, "refused"),
+        (Path::new(&server.url), MISSING, "404"),
+        (Path::new(&closed), MISSING, "refused"),
         (
             Path::new("ftp://a/b.pgn"),
-            UNREADABLE,
+            MISSING,
             "http://, https:// and s3://",
         ),
-        (Path::new("http://"), UNREADABLE, "not a URL"),
-        (&path("none.pgn"), UNREADABLE, "No such file"),
+        (Path::new("http://"), MISSING, "not a URL"),
+        (&path("none.pgn"), MISSING, "No such file"),
         (&path("poem.txt"), DAMAGED, "not a PGN"),
         (&path("cut.pgn.zst"), DAMAGED, "damaged at compressed byte"),
-        (folder.path(), UNREADABLE, "is a folder"),
+        (folder.path(), MISSING, "is a folder"),
     ] {
         let mut command = program("ingest");
         command.arg("build").arg(source).arg("--out");
@@ -322,14 +331,11 @@ fn reports_each_error_once() {
         assert_eq!(said.err.matches(words).count(), 1, "{}", said.err);
     }
     let said = build(&[Path::new(&closed), Path::new(&server.url)], &path("none"));
-    said.failed(
-        UNREADABLE,
-        &["nothing could be read of any source", "refused"],
-    );
+    said.failed(MISSING, &["nothing could be read of any source", "refused"]);
     assert!(!path("none").exists());
     // With another source after it: printed at once and at the end.
     let said = build(&[Path::new(&closed), &sample(JUNE)], &path("two"));
-    let said = said.failed(UNREADABLE, &["sealed", &closed]);
+    let said = said.failed(MISSING, &["sealed", &closed]);
     assert!(said.err.contains("refused"), "{}", said.err);
     assert!(
         said.err.contains("going on with the next source"),
@@ -365,7 +371,7 @@ fn suggests_freeing_space_only_on_a_full_disk() {
         (folder.path().to_path_buf(), "directory", false),
         ("/dev/full".into(), "No space left", true),
     ] {
-        let said = plot(&file).failed(UNWRITABLE, &[&file.to_string_lossy(), words]);
+        let said = plot(&file).failed(CANNOT_WRITE, &[&file.to_string_lossy(), words]);
         assert_eq!(said.err.contains("make room"), full, "{}", said.err);
     }
     // A device is written to and not replaced.
@@ -376,7 +382,7 @@ fn suggests_freeing_space_only_on_a_full_disk() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let mut child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     let said = child.wait().unwrap();
-    assert_eq!(said.code(), Some(UNWRITABLE));
+    assert_eq!(said.code(), Some(CANNOT_WRITE));
 }
 
 #[test]
@@ -390,7 +396,7 @@ fn names_the_filters_that_differ() {
         .arg(sample(JUNE))
         .args(["--quiet", "--out"]);
     let words = ["other filters (quiet not set, now true)", "another --out"];
-    run(command.arg(&dataset)).failed(DATASET_REFUSED, &words);
+    run(command.arg(&dataset)).failed(REFUSED, &words);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use datasets::{Filters, Reading, Record, Source, SourceCounts};
-use tests::pzstd::write_frames;
+use tests::pzstd::framed;
 
 const JSON: &str = "{\"fen\":\"8/8/8/4k3/8/8/4K3/7R w - -\",\"evals\":\
                     [{\"pvs\":[{\"cp\":500,\"line\":\"h1h5\"}],\"knodes\":9,\"depth\":20}]}\n";
@@ -34,10 +34,10 @@ fn read_cut_anywhere(head: &str, text: &str) -> Read {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("source");
     let read_frames = |texts: &[&[u8]]| {
-        let mut bytes = Vec::new();
-        for text in texts {
-            write_frames(text, 1 << 20, 1, &mut bytes).unwrap();
-        }
+        let bytes: Vec<u8> = texts
+            .iter()
+            .flat_map(|text| framed(text, 1 << 20))
+            .collect();
         std::fs::write(&file, bytes).unwrap();
         read(&file)
     };

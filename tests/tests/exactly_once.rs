@@ -10,16 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tests::dump::{Dump, Frames};
-use tests::pzstd::write_frames;
+use tests::exit::{DAMAGED, MISSING, REFUSED};
+use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{Said, build, contents, copy, merge, merging, program, records, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
-
-const UNREADABLE: i32 = 3;
-const DAMAGED: i32 = 4;
-const DATASET_REFUSED: i32 = 5;
 
 /// Text per frame of the dumps.
 const FRAME_BYTES: usize = 1 << 20;
@@ -268,9 +265,7 @@ fn renamed(dump: &Path, path: &Path) {
     let mut text = String::from_utf8(text).unwrap();
     let at = text.find("[White \"").unwrap() + "[White \"".len();
     text.insert(at, 'X');
-    let mut packed = Vec::new();
-    write_frames(text.as_bytes(), FRAME_BYTES, 1, &mut packed).unwrap();
-    fs::write(path, packed).unwrap();
+    fs::write(path, framed(text.as_bytes(), FRAME_BYTES)).unwrap();
 }
 
 #[test]
@@ -314,13 +309,13 @@ fn an_unfinished_build_of_other_sources_is_discarded_by_force_alone() {
     let gone = Path::new(&gone.url);
     let words = ["holds an unfinished build", "--force"];
     for source in [&june, gone] {
-        build(&[source], &dataset).failed(DATASET_REFUSED, &words);
+        build(&[source], &dataset).failed(REFUSED, &words);
     }
-    merge(std::slice::from_ref(&clean), &dataset).failed(DATASET_REFUSED, &words);
+    merge(std::slice::from_ref(&clean), &dataset).failed(REFUSED, &words);
     // Sources are opened before anything is discarded.
     let force = Path::new("--force");
     for source in [gone, &path("none.pgn")] {
-        build(&[source, force], &dataset).failed(UNREADABLE, &[]);
+        build(&[source, force], &dataset).failed(MISSING, &[]);
     }
     assert!(has_progress(&dataset));
     copy(&dataset, &path("goes on"));
@@ -344,16 +339,16 @@ fn tells_unfinished_builds_from_other_folders() {
     interrupt(&[&MONTHS.first], &path("a"));
     let name = MONTHS.first.to_string_lossy();
     let words = ["unfinished build of", &name, "run its command again"];
-    stats(&path("a")).failed(DATASET_REFUSED, &words);
+    stats(&path("a")).failed(REFUSED, &words);
     // Builds killed before they recorded anything, and one in a folder of shards.
     for dataset in ["marked", "shards/1.dataset"] {
         fs::create_dir_all(path(dataset)).unwrap();
         fs::write(path(dataset).join("kibitz-unfinished"), "").unwrap();
     }
-    stats(&path("marked")).failed(DATASET_REFUSED, &["unfinished build"]);
-    stats(&path("shards")).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    stats(&path("marked")).failed(REFUSED, &["unfinished build"]);
+    stats(&path("shards")).failed(REFUSED, &["not a Kibitz dataset"]);
     copy(&path("a"), &path("shards/2.dataset"));
-    stats(&path("shards")).failed(DATASET_REFUSED, &["2.dataset: an unfinished build"]);
+    stats(&path("shards")).failed(REFUSED, &["2.dataset: an unfinished build"]);
 }
 
 /// Spilled runs can be lost with the disk's last writes or deleted: the build then starts over.
@@ -397,7 +392,7 @@ fn resumes_when_a_missing_source_returns() {
     let sources: &[&Path] = &[Path::new(&server.url)];
     interrupt(sources, &dataset);
     server.set_missing(true);
-    build(sources, &dataset).failed(UNREADABLE, &[&server.url, "404"]);
+    build(sources, &dataset).failed(MISSING, &[&server.url, "404"]);
     assert!(has_progress(&dataset));
     server.set_missing(false);
     let said = build(sources, &dataset).succeeded();
@@ -424,7 +419,7 @@ fn resumes_after_a_lost_connection() {
         let sources: &[&Path] = &[Path::new(&url)];
         let said = build(sources, &dataset);
         assert_eq!(resumed_behind(&said.err).is_some(), resumed, "{}", said.err);
-        said.failed(UNREADABLE, &[&server.url, "404", "same command again"]);
+        said.failed(MISSING, &[&server.url, "404", "same command again"]);
         assert!(has_progress(&dataset));
         assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
     }
@@ -450,7 +445,7 @@ fn a_connection_that_is_lost_at_once_stops_a_build() {
         let server = BreakingServer::start(bytes.clone(), most);
         server.set_rest_missing(true);
         let sources = [Path::new(&server.url), &MONTHS.first];
-        build(&sources, &dataset).failed(UNREADABLE, &[&server.url, "same command again"]);
+        build(&sources, &dataset).failed(MISSING, &[&server.url, "same command again"]);
         assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
     }
 }
@@ -467,7 +462,7 @@ fn reports_source_errors_after_an_interruption() {
     let gone = Path::new(&server.url);
     for (name, sources, code, words) in [
         ("damaged", [&bad, gone], DAMAGED, ["sealed", "bad.pgn.zst"]),
-        ("gone", [gone, &bad], UNREADABLE, ["sealed", "404"]),
+        ("gone", [gone, &bad], MISSING, ["sealed", "404"]),
     ] {
         let sources = [sources[0], sources[1], &MONTHS.first];
         let (dataset, clean) = (path(name), path(&format!("{name} clean")));
@@ -582,7 +577,7 @@ fn a_second_build_is_refused_and_does_not_disturb_the_first() {
         thread::sleep(Duration::from_millis(5));
     }
     for _ in 0..3 {
-        build(&[&sample(OLD)], &dataset).failed(DATASET_REFUSED, &["in use by another process"]);
+        build(&[&sample(OLD)], &dataset).failed(REFUSED, &["in use by another process"]);
     }
     first.end(rest).succeeded();
     Piped::start(&clean).end(&bytes).succeeded();

@@ -8,16 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use test_support::send_signal;
+use tests::exit::{CANNOT_WRITE, DIVERGED, NET_REFUSED, REFUSED, USAGE};
 use tests::training::TrainingFolder;
 use tests::{Said, build, run, sample};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
-
-const DATASET_OR_OUTPUT_REFUSED: i32 = 5;
-const DIVERGED: i32 = 9;
-const WRONG_USAGE: i32 = 2;
-const NET_REFUSED: i32 = 6;
-const CANNOT_WRITE: i32 = 7;
 
 /// Some hundred steps, with a checkpoint after nearly each.
 const SMALL: [&str; 10] = [
@@ -173,7 +168,7 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
     assert!(said.err.contains("no checkpoint"), "{}", said.err);
     let before = results(&folder.path("n.safetensors"));
     let refused = |arguments: &[&str], words: &[&str]| {
-        fit(&folder, "n.safetensors", arguments).failed(DATASET_OR_OUTPUT_REFUSED, words);
+        fit(&folder, "n.safetensors", arguments).failed(REFUSED, words);
     };
     refused(&one, &["n.safetensors", "exists already", "--resume"]);
     refused(
@@ -263,7 +258,7 @@ fn rejects_net_names_that_clash_with_files_of_the_run() {
         "n",
     ] {
         let said = fit(&folder, net, &SMALL);
-        assert_eq!(said.code, Some(WRONG_USAGE), "{net}: {}", said.err);
+        assert_eq!(said.code, Some(USAGE), "{net}: {}", said.err);
         assert!(said.err.contains(".safetensors"), "{}", said.err);
     }
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
@@ -592,7 +587,7 @@ fn refuses_to_resume_a_recipe_whose_finished_stage_has_changed() {
         assert!(RECIPE.contains(old), "{old}");
         fs::write(folder.path("two.toml"), RECIPE.replacen(old, new, 1)).unwrap();
         run(&mut by_recipe(&folder, "n.safetensors", &["--resume"]))
-            .failed(DATASET_OR_OUTPUT_REFUSED, &["n.stage1.checkpoint", option]);
+            .failed(REFUSED, &["n.stage1.checkpoint", option]);
         assert!(read() == before, "{option}");
     }
     fs::write(folder.path("two.toml"), RECIPE).unwrap();
@@ -640,7 +635,7 @@ fn a_run_replaces_pictures_and_nothing_else() {
     let one = ["--hidden", "16,8,8", "--epochs", "1"];
     fs::write(folder.path("n.svg"), "no picture").unwrap();
     let refused = fit(&folder, "n.safetensors", &one);
-    refused.failed(DATASET_OR_OUTPUT_REFUSED, &["n.svg", "not a picture"]);
+    refused.failed(REFUSED, &["n.svg", "not a picture"]);
     assert_eq!(fs::read(folder.path("n.svg")).unwrap(), b"no picture");
     fs::write(folder.path("n.svg"), "<svg/>").unwrap();
     fit(&folder, "n.safetensors", &one).succeeded();
@@ -655,21 +650,18 @@ fn a_wrong_recipe_is_refused_before_any_work() {
         run(&mut by_recipe(&folder, "n.safetensors", &[])).failed(code, words);
         assert!(!folder.path("n.stage1.checkpoint").exists());
     };
-    refused(WRONG_USAGE, &["two.toml:21:", "shedule", "`schedule`"]);
+    refused(USAGE, &["two.toml:21:", "shedule", "`schedule`"]);
     let write = |recipe: &str| fs::write(folder.path("two.toml"), recipe).unwrap();
     write(&RECIPE.replace("data = \"e\"", ""));
-    refused(WRONG_USAGE, &["--data", "[[stage]]"]);
+    refused(USAGE, &["--data", "[[stage]]"]);
     write(RECIPE);
     fs::write(folder.path("n.metrics.jsonl"), "").unwrap();
-    refused(
-        DATASET_OR_OUTPUT_REFUSED,
-        &["n.metrics.jsonl", "exists already"],
-    );
+    refused(REFUSED, &["n.metrics.jsonl", "exists already"]);
     fs::remove_file(folder.path("n.metrics.jsonl")).unwrap();
     write(&RECIPE.replace("ply = [8, 300]", "ply = [9000, 9001]"));
-    refused(WRONG_USAGE, &["leaves none", "plies"]);
+    refused(USAGE, &["leaves none", "plies"]);
     write(&format!("{RECIPE}[stage.filter]\nply = [9000, 9001]\n"));
-    refused(WRONG_USAGE, &["leaves none", "plies"]);
+    refused(USAGE, &["leaves none", "plies"]);
 }
 
 /// A finished run can be resumed for more epochs, with a new learning-rate schedule.
@@ -724,8 +716,5 @@ fn a_run_that_has_ended_can_be_given_more_epochs() {
     assert!(results(&folder.path(net)) == quiet);
     // Fewer epochs are refused as another run.
     let fewer = fit(&folder, net, &resumed(&of("3")));
-    fewer.failed(
-        DATASET_OR_OUTPUT_REFUSED,
-        &["killed.checkpoint", "--epochs was 4, now is 3"],
-    );
+    fewer.failed(REFUSED, &["killed.checkpoint", "--epochs was 4, now is 3"]);
 }

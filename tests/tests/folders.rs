@@ -10,16 +10,12 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use tests::exit::{CANNOT_WRITE, DAMAGED, MISSING, REFUSED};
 use tests::server::BreakingServer;
 use tests::{Said, build, contents, program, run, sample, skip, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
-
-const UNREADABLE: i32 = 3;
-const DAMAGED: i32 = 4;
-const DATASET_REFUSED: i32 = 5;
-const UNWRITABLE: i32 = 7;
 
 /// Returns every path in a folder with its kind and a hash of its contents.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
@@ -59,7 +55,7 @@ fn assert_refused(folder: &Path, out: &Path, word: &str) {
         build(&[Path::new(&server.url)], out),
         build(&[&sample(JUNE)], out),
     ] {
-        said.failed(DATASET_REFUSED, &[&out.to_string_lossy(), word]);
+        said.failed(REFUSED, &[&out.to_string_lossy(), word]);
         assert_eq!(tree(folder), before);
     }
 }
@@ -160,12 +156,12 @@ fn links_in_a_dataset_are_not_followed() {
     let before = tree(&path("precious"));
     symlink("../precious", path("dataset/spill")).unwrap();
     let words = ["dataset/spill/runs", "not a folder made by a build"];
-    build(&[&sample(JUNE)], &path("dataset")).failed(UNWRITABLE, &words);
+    build(&[&sample(JUNE)], &path("dataset")).failed(CANNOT_WRITE, &words);
     fs::remove_file(path("dataset/spill")).unwrap();
     fs::create_dir(path("dataset/spill")).unwrap();
     symlink("../../precious/runs", path("dataset/spill/runs")).unwrap();
     let words = ["dataset/spill/runs", "not a file made by a build"];
-    build(&[&sample(JUNE)], &path("dataset")).failed(UNWRITABLE, &words);
+    build(&[&sample(JUNE)], &path("dataset")).failed(CANNOT_WRITE, &words);
     assert_eq!(tree(&path("precious")), before);
     fs::remove_file(path("dataset/spill/runs")).unwrap();
     build(&[&sample(JUNE)], &path("dataset")).succeeded();
@@ -202,7 +198,7 @@ fn a_failed_build_leaves_no_files() {
         build_of_nothing(&path(out)).failed(DAMAGED, &["empty"]);
         assert_eq!(tree(folder.path()), before, "{out}");
         let url = Path::new(&server.url);
-        build(&[url], &path(out)).failed(UNREADABLE, &["404"]);
+        build(&[url], &path(out)).failed(MISSING, &["404"]);
         assert_eq!(tree(folder.path()), before, "{out}");
     }
 }
@@ -277,14 +273,14 @@ fn a_folder_without_write_permission_is_named() {
         let Some(mut command) = unprivileged(command.arg(path(out))) else {
             return;
         };
-        let said = run(&mut command).failed(UNWRITABLE, &[word, "Permission denied"]);
+        let said = run(&mut command).failed(CANNOT_WRITE, &[word, "Permission denied"]);
         assert!(!said.err.contains("make room"), "{}", said.err);
         assert_eq!(tree(folder.path()), before, "{out}");
     }
     let mut command = program("ingest");
     command.arg("build").arg(sample(JUNE)).arg("--out");
     let command = unprivileged(command.arg(path("dataset")));
-    let said = run(&mut command.unwrap()).failed(UNREADABLE, &["dataset: ", "Permission denied"]);
+    let said = run(&mut command.unwrap()).failed(MISSING, &["dataset: ", "Permission denied"]);
     assert!(!said.err.contains("not a Kibitz dataset"), "{}", said.err);
     assert_eq!(tree(folder.path()), before);
 }

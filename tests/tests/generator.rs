@@ -23,9 +23,8 @@ fn text(seed: u64, annotated_percent: u32, games: usize) -> Vec<u8> {
 #[test]
 fn a_seed_is_one_text_on_every_machine() {
     let digest = Sha256::digest(text(1, 6, 2000));
-    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
-        digest,
+        format!("{digest:x}"),
         "d8c72ed134992c51911ecc8469071f827985b508bec3297522380c3f27b3b509"
     );
 }

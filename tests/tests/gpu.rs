@@ -8,13 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use test_support::skip;
+use tests::exit::{DIVERGED, NO_DEVICE};
 use tests::training::TrainingFolder;
 use tests::{Said, run};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
-
-const NO_DEVICE: i32 = 8;
-const DIVERGED: i32 = 9;
 
 /// Net and run small enough for software rendering.
 const SMALL: [&str; 8] = [

@@ -4,13 +4,12 @@
 use std::io::Write;
 
 use serde_json::Value;
+use tests::exit::DAMAGED;
 use tests::measure::watch;
 use tests::{program, stats};
 
 /// Memory limit of `ingest build` on any of these sources: the limit on a machine of two cores.
 const PEAK_BYTES: u64 = 256 << 20;
-
-const DAMAGED: i32 = 4;
 
 const GAME: &str = "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } *\n\n";
 /// Another game, with text at which a part may begin.

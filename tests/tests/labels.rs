@@ -61,11 +61,7 @@ fn every_shared_row_equals_python_chess() {
             hasher.update(row(&record));
         })
         .unwrap();
-        let hex: String = hasher
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hex = format!("{:x}", hasher.finalize());
         assert_eq!(
             (ours.to_string().as_str(), hex.as_str()),
             (count, digest),

@@ -13,12 +13,12 @@ use datasets::{
 };
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
+use tests::exit::DAMAGED;
 use tests::{Said, build, contents, program, run, sample, stats};
 use viriformat::chess::board::{Board, DrawType, GameOutcome, WinType};
 use viriformat::dataformat::{Game, WDL};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
-const DAMAGED: i32 = 4;
 
 /// Random games as the viriformat crate writes them, and their records from the crate's own
 /// positions.

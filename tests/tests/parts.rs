@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use datasets::{Dataset, Manifest};
 use tests::dump::Dump;
-use tests::pzstd::write_frames;
+use tests::exit::{DAMAGED, MISSING, REFUSED, USAGE};
+use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{
     Said, both_sides, build, contents, merge, merging, program, real_dumps, run, sample, stats,
@@ -18,11 +19,6 @@ const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
 const BLITZ: &str = "rebuilt_2026-06_blitz676.pgn.zst";
-
-const USAGE: i32 = 2;
-const MISSING: i32 = 3;
-const DAMAGED: i32 = 4;
-const REFUSED: i32 = 5;
 
 /// Bytes read to detect a format.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -63,12 +59,10 @@ fn assert_equal(dataset: &Path, whole: &Path, what: &str) {
     assert!(contents(dataset) == contents(whole), "{what}");
 }
 
-/// Compresses in small frames in Lichess's layout, so that many games span two frames.
-fn framed(name: &str, to: &Path) {
+/// Compresses a sample in small frames, so that many games span two of them.
+fn write_framed(name: &str, to: &Path) {
     let text = zstd::decode_all(fs::File::open(sample(name)).unwrap()).unwrap();
-    let mut bytes = Vec::new();
-    write_frames(&text, 100_000, 1, &mut bytes).unwrap();
-    fs::write(to, bytes).unwrap();
+    fs::write(to, framed(&text, 100_000)).unwrap();
 }
 
 #[test]
@@ -76,7 +70,7 @@ fn parts_of_a_dump_merge_to_the_dump() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games.pgn.zst");
-    framed(JUNE, &source);
+    write_framed(JUNE, &source);
     build(&[&source], &path("whole")).succeeded();
     let mut games = Vec::new();
     let parts: [PathBuf; 3] = build_parts(&source, folder.path(), |_, dataset, said| {
@@ -137,7 +131,7 @@ fn parts_are_read_by_range_from_a_url() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games");
-    framed(JUNE, &source);
+    write_framed(JUNE, &source);
     let bytes = fs::read(&source).unwrap();
     let plain = zstd::decode_all(&bytes[..]).unwrap();
     for (name, bytes) in [("frames", bytes), ("text", plain)] {
@@ -219,7 +213,7 @@ fn damaged_parts_merge_to_the_damaged_dump() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games.pgn.zst");
-    framed(OLD, &source);
+    write_framed(OLD, &source);
     let mut bytes = fs::read(&source).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 9].fill(0x55);

@@ -89,11 +89,7 @@ fn every_shared_row_equals_python_chess() {
                 record.ply()
             ));
         }
-        let hex: String = hasher
-            .finalize()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let hex = format!("{:x}", hasher.finalize());
         let skipped = |reason| tally.skipped.get(&reason).copied().unwrap_or(0).to_string();
         assert_eq!(
             [

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tests::exit::MISSING;
 use tests::objects::S3Server;
-use tests::pzstd::write_frames;
+use tests::pzstd::framed;
 use tests::{both_sides, build, run, sample};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
-
-const MISSING: i32 = 3;
 
 #[test]
 #[ignore = "of tests/rare.sh"]
@@ -20,9 +19,7 @@ fn objects_are_read_whole_and_in_parts() {
     let text = |name: &str| path(name).to_str().unwrap().to_string();
     let source = path("june é+.pgn.zst");
     let games = zstd::decode_all(fs::File::open(sample(JUNE)).unwrap()).unwrap();
-    let mut bytes = Vec::new();
-    write_frames(&games, 100_000, 1, &mut bytes).unwrap();
-    fs::write(&source, bytes).unwrap();
+    fs::write(&source, framed(&games, 100_000)).unwrap();
     let Some(server) = S3Server::start(&[&source]) else {
         return;
     };

@@ -8,15 +8,12 @@ use std::time::Duration;
 
 use datasets::{Dataset, Manifest, Record, Split};
 use tests::dump::Dump;
+use tests::exit::{MISSING, REFUSED, USAGE};
 use tests::training::TrainingFolder;
 use tests::{Said, build, contents, copy, merge, merging, program, run, sample, shard, sharding};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
-
-const USAGE: i32 = 2;
-const MISSING: i32 = 3;
-const REFUSED: i32 = 5;
 
 /// Runs `ingest merge DATASETS --shard I/N --out DIR`.
 fn merge_shard(datasets: &[PathBuf], shard: &str, out: &Path) -> Said {

@@ -12,15 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use datasets::{Keyed, Record};
+use tests::exit::DAMAGED;
 use tests::generator::Generator;
-use tests::pzstd::write_frames;
+use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{Said, both_sides, build, contents, program, root, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
-
-const DAMAGED: i32 = 4;
 
 /// Bytes of a skippable frame with the next frame's size.
 const HEADER: usize = 12;
@@ -66,8 +65,7 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
     let expected = both_sides(&path("expected"));
     assert!(expected[0].len() > 50_000 && expected[1].len() > 1000);
 
-    let mut framed = Vec::new();
-    write_frames(&text, 150_000, 1, &mut framed).unwrap();
+    let with_sizes = framed(&text, 150_000);
     let frames = |level| {
         let frame = move |text: &[u8]| zstd::encode_all(text, level).unwrap();
         text.chunks(400_000).map(frame).collect::<Vec<_>>().concat()
@@ -85,7 +83,7 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
     };
     // File names do not tell the format.
     for (name, bytes) in [
-        ("frames with sizes", framed.clone()),
+        ("frames with sizes", with_sizes.clone()),
         ("frames without", frames(1)),
         ("one frame", zstd::encode_all(&text[..], 3).unwrap()),
         ("gzip", gzip.clone()),
@@ -99,12 +97,12 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
         build(&[&file], &dataset).succeeded();
         assert!(both_sides(&dataset) == expected, "{name}");
     }
-    for (name, bytes) in [("text", &text), ("frames", &framed), ("gzip", &gzip)] {
+    for (name, bytes) in [("text", &text), ("frames", &with_sizes), ("gzip", &gzip)] {
         let dataset = path(&format!("piped {name}"));
         build_from_standard_input(bytes, &dataset).succeeded();
         assert!(both_sides(&dataset) == expected, "{name} by standard input");
     }
-    for (name, bytes) in [("text", text.clone()), ("frames", framed)] {
+    for (name, bytes) in [("text", text.clone()), ("frames", with_sizes)] {
         let (dataset, most) = (path(&format!("url {name}")), bytes.len() / 7);
         let server = BreakingServer::start(bytes, most);
         build(&[Path::new(&server.url)], &dataset).succeeded();
@@ -318,11 +316,7 @@ impl Framed {
 
     fn new() -> Framed {
         let text = games(600);
-        let pack = |text: &[u8]| {
-            let mut frame = Vec::new();
-            write_frames(text, Self::TEXT, 1, &mut frame).unwrap();
-            frame
-        };
+        let pack = |text: &[u8]| framed(text, Self::TEXT);
         let frames = text.chunks(Self::TEXT).map(pack).collect();
         Framed { text, frames }
     }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use datasets::Split;
+use tests::exit::REFUSED;
 use tests::{Said, contents, program, records, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
-const DATASET_REFUSED: i32 = 5;
 
 fn build(source: &str, dataset: &Path, threads: &str, arguments: &[&str]) -> Said {
     run(program("ingest")
@@ -72,7 +72,7 @@ fn another_lambda_is_refused_by_name() {
         (&[][..], "td_lambda 0.7, now not set"),
         (&["--td-lambda", "0.5"], "td_lambda 0.7, now 0.5"),
     ] {
-        build(OLD, &dataset, "2", arguments).failed(DATASET_REFUSED, &[words]);
+        build(OLD, &dataset, "2", arguments).failed(REFUSED, &[words]);
     }
     build(OLD, &dataset, "2", &["--td-lambda", "0.7"]).succeeded();
 }

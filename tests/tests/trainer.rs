@@ -5,16 +5,11 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use serde_json::Value;
+use tests::exit::{CANNOT_WRITE, DAMAGED, MISSING, REFUSED, USAGE};
 use tests::training::TrainingFolder;
 use tests::{Said, root, sample};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
-
-const WRONG_USAGE: i32 = 2;
-const UNREADABLE: i32 = 3;
-const DAMAGED_INPUT: i32 = 4;
-const DATASET_OR_OUTPUT_REFUSED: i32 = 5;
-const CANNOT_WRITE: i32 = 7;
 
 fn default_net() -> String {
     let path = root().join("models/default.safetensors");
@@ -153,12 +148,12 @@ fn warns_when_few_positions_are_evaluated() {
     let missing = |row: usize| found["rows"][row]["missing"].as_u64().unwrap();
     assert_eq!([missing(0), missing(1), missing(2)], [0, 4, 8]);
 
-    compare(&["c=none.pgn"], &[]).failed(DAMAGED_INPUT, &["nothing to compare", "\"c\" lacks 10"]);
+    compare(&["c=none.pgn"], &[]).failed(DAMAGED, &["nothing to compare", "\"c\" lacks 10"]);
     let unlabelled = ["compare", "--pgn", "none.pgn", "--contender", "a=most.pgn"];
     let words = ["none.pgn", "no position has an evaluation"];
-    folder.run(&unlabelled).failed(DAMAGED_INPUT, &words);
+    folder.run(&unlabelled).failed(DAMAGED, &words);
     let said = folder.run(&["eval", "--model", &default_net(), "--pgn", "none.pgn"]);
-    let said = said.failed(DAMAGED_INPUT, &words);
+    let said = said.failed(DAMAGED, &words);
     assert_eq!(said.out, "");
 }
 
@@ -201,8 +196,7 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
     assert_eq!(calibration["factor"], factor);
     assert_eq!(calibration["net"]["file"], "games1191.safetensors");
     assert!(metadata.training["seed"].is_u64() && metadata.validation.is_null());
-    calibrate(&net, "c.safetensors")
-        .failed(DATASET_OR_OUTPUT_REFUSED, &["c.safetensors", "--force"]);
+    calibrate(&net, "c.safetensors").failed(REFUSED, &["c.safetensors", "--force"]);
     assert!(fs::read(folder.path("c.safetensors")).unwrap() == bytes);
     // The calibrated net can be trained on.
     let fit = [
@@ -221,7 +215,7 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
             "--out",
             "n.safetensors",
         ])
-        .failed(UNREADABLE, &["none.pgn"]);
+        .failed(MISSING, &["none.pgn"]);
     assert!(!folder.path("n.safetensors").exists());
 }
 
@@ -254,7 +248,7 @@ fn rejects_contenders_of_the_same_name() {
     for names in [["a=a.pgn", "a=a.pgn"], ["a=a.pgn", "material=a.pgn"]] {
         let contenders = ["--contender", names[0], "--contender", names[1]];
         let said = folder.run(&[&["compare", "--pgn", "a.pgn"], &contenders[..]].concat());
-        said.failed(WRONG_USAGE, &["two contenders are called"]);
+        said.failed(USAGE, &["two contenders are called"]);
     }
 }
 
@@ -265,7 +259,7 @@ fn wrong_usage_is_explained() {
     let net = default_net();
     let refused = |arguments: &[&str], words: &[&str]| {
         let said = folder.run(arguments);
-        assert_eq!(said.code, Some(WRONG_USAGE), "{arguments:?}: {}", said.err);
+        assert_eq!(said.code, Some(USAGE), "{arguments:?}: {}", said.err);
         for word in words {
             assert!(
                 said.err.contains(word),

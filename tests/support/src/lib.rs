@@ -76,6 +76,16 @@ pub fn send_signal(signal: &str, process: &Child) {
     assert!(sent.expect("kill can be started").success());
 }
 
+/// Returns the command with its files limited to `kibibytes` each: further writes fail, as on a full
+/// disk.
+pub fn limited(command: &Command, kibibytes: u32) -> Command {
+    let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &script, "bash"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
 /// Position with its inputs by python-chess; a row of `tests/reference/inputs.py`.
 #[derive(Debug)]
 pub struct Row {

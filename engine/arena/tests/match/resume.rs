@@ -1,7 +1,7 @@
 //! Games files: resumed, appended to, replaced only by force, never overwritten.
 
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -522,13 +522,7 @@ fn games_can_go_to_a_pipe_or_a_device() {
 
 /// Runs the command with files limited to this many KiB.
 fn with_little_room(kibibytes: u32, arguments: &[&str]) -> Output {
-    let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
-    let unlimited = command(arguments);
-    let mut limited = Command::new("bash");
-    limited
-        .args(["-c", &script, "bash"])
-        .arg(unlimited.get_program())
-        .args(unlimited.get_args());
+    let mut limited = test_support::limited(&command(arguments), kibibytes);
     limited.output().unwrap()
 }
 
