@@ -10,7 +10,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 
-use crate::{Said, program, run, sample};
+use crate::{Said, program, run, sample, text_of};
 
 /// Sample of 499 games, 46 of them with evaluations (datasets/samples/README.md).
 pub const SLICE: &str = "dump_2021-10_first499.pgn.zst";
@@ -180,12 +180,6 @@ pub fn annotate(sources: &[&Path], engine: &str, out: &Path, more: &[&str]) -> S
 /// Parses the output of `--json`.
 pub fn report(said: Said) -> Value {
     serde_json::from_str(&said.succeeded().out).expect("--json prints JSON")
-}
-
-/// Decompresses a text file.
-pub fn text_of(file: &Path) -> String {
-    let bytes = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
-    String::from_utf8(bytes).unwrap()
 }
 
 /// Creates a folder with `games.pgn`; returns the folder, the file and a path for the output.

@@ -31,6 +31,16 @@ pub fn sample(name: &str) -> PathBuf {
     root().join("datasets/samples").join(name)
 }
 
+/// Decompresses a text file.
+///
+/// # Panics
+/// If it is missing or damaged.
+pub fn text_of(file: &Path) -> String {
+    let file = std::fs::File::open(file).expect("a file");
+    let bytes = zstd::decode_all(file).expect("zstd frames");
+    String::from_utf8(bytes).expect("text")
+}
+
 /// Returns a Python with `package`: `KIBITZ_PYTHON`, or the one that `tests/all.sh` installs.
 /// Without the package, calls [`skip`] and returns `None`.
 pub fn python(package: &str) -> Option<Command> {

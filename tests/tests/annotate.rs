@@ -8,9 +8,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use cozy_chess::Color;
 use tests::annotated::{
     FakeScore, Game, SLICE, SPECIAL, annotate, bare, command, compare, eval_of, eval_text, fake,
-    fake_eval, folder, games, plies, report, special, text_of, unannotated,
+    fake_eval, folder, games, plies, report, special, unannotated,
 };
-use tests::{build, run, sample, shared, skip, stats};
+use tests::{build, run, sample, shared, skip, stats, text_of};
 
 #[test]
 fn every_position_gets_its_own_evaluation() {

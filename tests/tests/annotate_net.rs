@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use test_support::send_signal;
-use tests::annotated::{SLICE, SPECIAL, folder, games, report, text_of, unannotated};
-use tests::{Said, program, root, run, sample, shared};
+use tests::annotated::{SLICE, SPECIAL, folder, games, report, unannotated};
+use tests::{Said, program, root, run, sample, shared, text_of};
 
 fn command(source: &Path, out: &Path, more: &[&str]) -> Command {
     let mut command = program("ingest");

@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use tests::annotated::{SPECIAL, text_of};
+use tests::annotated::SPECIAL;
 use tests::exit::{DAMAGED, MISSING, REFUSED, USAGE};
 use tests::pzstd::framed;
 use tests::server::BreakingServer;
-use tests::{Said, program, real_dumps, run, sample};
+use tests::{Said, program, real_dumps, run, sample, text_of};
 
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tests::annotated::{
     SLICE, SPECIAL, annotate, bare, command, compare, fake, fake_eval, folder, games, plies,
-    report, special, text_of, unannotated,
+    report, special, unannotated,
 };
 use tests::server::BreakingServer;
-use tests::{Said, limited, program, run, sample};
+use tests::{Said, limited, program, run, sample, text_of};
 
 /// The engine crashes in every tenth search, which is then repeated.
 #[test]

@@ -13,7 +13,9 @@ use tests::dump::{Dump, Frames};
 use tests::exit::{DAMAGED, MISSING, REFUSED};
 use tests::pzstd::framed;
 use tests::server::BreakingServer;
-use tests::{Said, build, contents, copy, merge, merging, program, records, run, sample, stats};
+use tests::{
+    Said, build, contents, copy, merge, merging, program, records, run, sample, stats, text_of,
+};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
@@ -261,8 +263,7 @@ fn interrupt(sources: &[&Path], dataset: &Path) {
 
 /// Writes the dump with another player name in its first game.
 fn renamed(dump: &Path, path: &Path) {
-    let text = zstd::decode_all(File::open(dump).unwrap()).unwrap();
-    let mut text = String::from_utf8(text).unwrap();
+    let mut text = text_of(dump);
     let at = text.find("[White \"").unwrap() + "[White \"".len();
     text.insert(at, 'X');
     fs::write(path, framed(text.as_bytes(), FRAME_BYTES)).unwrap();

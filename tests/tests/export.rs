@@ -10,7 +10,7 @@ use bulletformat::{ChessBoard, DataLoader};
 use datasets::{Dataset, GameResult, Record, Split};
 use serde_json::Value;
 use tempfile::TempDir;
-use tests::{Said, build, program, python, root, run, sample, stats};
+use tests::{Said, build, program, python, root, run, sample, stats, text_of};
 
 const JUNE: &str = "dump_2026-06_annotated500";
 const OLD: &str = "dump_2013-02_rewritten2551";
@@ -94,8 +94,7 @@ fn reference_rows() -> HashSet<String> {
     let mut rows = HashSet::new();
     for name in [JUNE, OLD] {
         let path = root().join(format!("tests/data/{name}.rows.zst"));
-        let text = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
-        rows.extend(String::from_utf8(text).unwrap().lines().map(String::from));
+        rows.extend(text_of(&path).lines().map(String::from));
     }
     for row in [
         "rrk5/3p4/8/4P3/8/8/8/RR1K4 b b -\t20\t79\t31",

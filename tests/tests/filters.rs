@@ -5,7 +5,7 @@ use std::path::Path;
 
 use datasets::{Dataset, Record, Split};
 use serde_json::Value;
-use tests::{Said, program, run, sample, shared, stats};
+use tests::{Said, program, run, sample, shared, stats, text_of};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
@@ -77,8 +77,7 @@ impl Game {
 }
 
 fn games(name: &str) -> Vec<Game> {
-    let text = zstd::decode_all(std::fs::File::open(sample(name)).unwrap()).unwrap();
-    let text = String::from_utf8(text).unwrap();
+    let text = text_of(&sample(name));
     let starts: Vec<usize> = text.match_indices("[Event ").map(|(at, _)| at).collect();
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts
@@ -312,8 +311,7 @@ fn reads_the_depth_of_the_comment_in_engine_games() {
     let Some(source) = shared("engine_pgn/tcec_to_s25.pgn.zst") else {
         return;
     };
-    let text = zstd::decode_all(std::fs::File::open(&source).unwrap()).unwrap();
-    let text = String::from_utf8(text).unwrap();
+    let text = text_of(&source);
     let standard = text.split("[Event ").filter(|game| {
         let variant = game.contains("[Variant ");
         !variant || game.contains("[Variant \"normal\"]")

@@ -31,8 +31,7 @@ fn every_sample_row_equals_python_chess() {
         let Some(stem) = name.strip_suffix(".rows.zst") else {
             continue;
         };
-        let expected = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
-        let expected = String::from_utf8(expected).unwrap();
+        let expected = tests::text_of(&path);
         let ours = rows(&tests::sample(&format!("{stem}.pgn.zst")));
         assert_eq!(ours.len(), expected.lines().count(), "{stem}");
         for (number, (ours, expected)) in ours.iter().zip(expected.lines()).enumerate() {

@@ -19,8 +19,7 @@ fn board(epd: &str) -> Board {
 /// Returns the positions of a sample, as python-chess wrote them.
 fn positions(sample: &str) -> Vec<Board> {
     let path = tests::root().join(format!("tests/data/{sample}.rows.zst"));
-    let rows = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
-    let rows = String::from_utf8(rows).unwrap();
+    let rows = tests::text_of(&path);
     rows.lines()
         .map(|row| board(row.split('\t').next().unwrap()))
         .collect()

@@ -13,6 +13,7 @@ use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{
     Said, both_sides, build, contents, merge, merging, program, real_dumps, run, sample, stats,
+    text_of,
 };
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
@@ -61,8 +62,8 @@ fn assert_equal(dataset: &Path, whole: &Path, what: &str) {
 
 /// Compresses a sample in small frames, so that many games span two of them.
 fn write_framed(name: &str, to: &Path) {
-    let text = zstd::decode_all(fs::File::open(sample(name)).unwrap()).unwrap();
-    fs::write(to, framed(&text, 100_000)).unwrap();
+    let text = text_of(&sample(name));
+    fs::write(to, framed(text.as_bytes(), 100_000)).unwrap();
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn parts_are_read_by_range_from_a_url() {
 fn refuses_sources_without_parts_and_keeps_one_frame_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let text = zstd::decode_all(fs::File::open(sample(JUNE)).unwrap()).unwrap();
+    let text = text_of(&sample(JUNE));
     fs::write(path("games.pgn"), &text).unwrap();
     for tool in ["gzip", "bzip2"] {
         let packed = Command::new(tool).arg("-c").arg(path("games.pgn")).output();
@@ -196,7 +197,7 @@ fn refuses_sources_without_parts_and_keeps_one_frame_whole() {
     build_part(&sample(JUNE), "3/2", &path("none")).failed(USAGE, &[]);
 
     let single = path("single.pgn.zst");
-    fs::write(&single, zstd::encode_all(&text[..], 3).unwrap()).unwrap();
+    fs::write(&single, zstd::encode_all(text.as_bytes(), 3).unwrap()).unwrap();
     build(&[&single], &path("whole")).succeeded();
     let parts: [PathBuf; 2] = build_parts(&single, folder.path(), |part, _, said| {
         let said = said.succeeded();

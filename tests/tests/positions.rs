@@ -31,8 +31,7 @@ fn result(record: &Record) -> &'static str {
 #[test]
 fn every_format_equals_python_chess() {
     let file = |name: &str| tests::root().join(format!("tests/data/positions.{name}.zst"));
-    let expected = zstd::decode_all(std::fs::File::open(file("tsv")).unwrap()).unwrap();
-    let expected = String::from_utf8(expected).unwrap();
+    let expected = tests::text_of(&file("tsv"));
     assert_eq!(expected.lines().count(), 518);
     for (name, format) in [
         ("jsonl", PositionFormat::EvaluationJson),

@@ -7,7 +7,7 @@ use std::process::Command;
 use tests::exit::MISSING;
 use tests::objects::S3Server;
 use tests::pzstd::framed;
-use tests::{both_sides, build, run, sample};
+use tests::{both_sides, build, run, sample, text_of};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 
@@ -18,8 +18,8 @@ fn objects_are_read_whole_and_in_parts() {
     let path = |name: &str| folder.path().join(name);
     let text = |name: &str| path(name).to_str().unwrap().to_string();
     let source = path("june é+.pgn.zst");
-    let games = zstd::decode_all(fs::File::open(sample(JUNE)).unwrap()).unwrap();
-    fs::write(&source, framed(&games, 100_000)).unwrap();
+    let games = text_of(&sample(JUNE));
+    fs::write(&source, framed(games.as_bytes(), 100_000)).unwrap();
     let Some(server) = S3Server::start(&[&source]) else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Equal games and positions from every kind of source, intact and damaged.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use tests::exit::DAMAGED;
 use tests::generator::Generator;
 use tests::pzstd::framed;
 use tests::server::BreakingServer;
-use tests::{Said, both_sides, build, contents, program, root, run, sample, stats};
+use tests::{Said, both_sides, build, contents, program, root, run, sample, stats, text_of};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
@@ -234,8 +234,7 @@ fn every_format_of_bare_positions_gives_the_same_labels() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let packed = |name: &str| root().join(format!("tests/data/positions.{name}.zst"));
-    let rows = zstd::decode_all(File::open(packed("tsv")).unwrap()).unwrap();
-    let rows = String::from_utf8(rows).unwrap();
+    let rows = text_of(&packed("tsv"));
     let row = |line: &str| {
         let fields: Vec<&str> = line.split('\t').collect();
         format!("{} {}", fields[0], fields[1])
@@ -243,9 +242,8 @@ fn every_format_of_bare_positions_gives_the_same_labels() {
     let expected: BTreeSet<String> = rows.lines().map(row).collect();
     assert!(expected.len() > 500);
     for name in ["jsonl", "csv", "txt", "epd"] {
-        let text = zstd::decode_all(File::open(packed(name)).unwrap()).unwrap();
         let (plain, dataset) = (path(&format!("a.{name}")), path(name));
-        fs::write(&plain, &text).unwrap();
+        fs::write(&plain, text_of(&packed(name))).unwrap();
         build(&[&plain], &dataset).succeeded();
         assert_eq!(labels(&dataset), expected, "{name}");
         let zipped = path(&format!("{name} packed"));
