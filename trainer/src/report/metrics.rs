@@ -117,9 +117,12 @@ pub fn read_epochs(path: &Path) -> Result<Vec<Epoch>, TrainerError> {
     read_lines(path)
 }
 
-/// Reads the steps in `NAME.steps.jsonl`.
+/// Reads the steps in `NAME.steps.jsonl`; empty if they were not recorded.
 pub fn read_steps(path: &Path) -> Result<Vec<Stretch>, TrainerError> {
-    read_lines(path)
+    match path.exists() {
+        true => read_lines(path),
+        false => Ok(Vec::new()),
+    }
 }
 
 fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, TrainerError> {

@@ -130,11 +130,6 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
         Some(net) => configuration(&net.metadata),
         None => Value::Null,
     };
-    let steps = beside(ending::STEPS);
-    let steps = match steps.exists() {
-        true => metrics::read_steps(&steps)?,
-        false => Vec::new(),
-    };
     Ok(Run {
         name,
         epochs: last.epoch,
@@ -144,7 +139,7 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
         positions: lines.iter().map(Epoch::positions).sum(),
         metrics,
         lines,
-        steps,
+        steps: metrics::read_steps(&beside(ending::STEPS))?,
         configuration,
     })
 }

@@ -68,14 +68,9 @@ fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Trainer
     else {
         return Ok(None);
     };
-    let steps = model.with_extension(ending::STEPS);
-    let steps = match steps.exists() {
-        true => metrics::read_steps(&steps)?,
-        false => Vec::new(),
-    };
     Ok(Some(History {
         points: metrics::points(&epochs),
-        steps,
+        steps: metrics::read_steps(&model.with_extension(ending::STEPS))?,
         clip_norm: metadata.training["clip_norm"].as_f64(),
         material: Some(figures.material_loss),
         best: kept.epoch,
