@@ -7,6 +7,9 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use tests::golden::largest_distance;
 
+/// Largest accepted difference, in pawns.
+const BOUND: f64 = 1e-4;
+
 /// Compares NAME.golden.json, which `trainer fit` writes on the device it trains on, with
 /// NAME.safetensors on this processor. Prints JSON.
 #[derive(Parser)]
@@ -15,9 +18,6 @@ struct Arguments {
     /// Network file
     #[arg(value_name = "NAME.safetensors")]
     net: PathBuf,
-    /// Largest accepted difference, in pawns
-    #[arg(long, default_value_t = 1e-4)]
-    bound: f64,
 }
 
 fn main() -> Result<()> {
@@ -25,9 +25,8 @@ fn main() -> Result<()> {
     let (largest, positions) = largest_distance(&arguments.net)?;
     println!("{{\"positions\": {positions}, \"largest_distance\": {largest:e}}}");
     ensure!(
-        largest <= arguments.bound,
-        "the device's values are {largest:e} pawns from the processor's, more than {:e}",
-        arguments.bound
+        largest <= BOUND,
+        "the device's values are {largest:e} pawns from the processor's, more than {BOUND:e}"
     );
     Ok(())
 }
