@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use host::{Action, ExitCode, FileError};
 use thiserror::Error;
 
-use crate::input::{ConnectionLost, OtherBytes, PartOf, shown};
+use crate::source::{ConnectionLost, OtherBytes, PartOf, shown};
 
 /// Errors of reading and writing sources and datasets. Each message is one line that names the
 /// file, the place where it matters, and what to do.

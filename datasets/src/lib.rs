@@ -49,22 +49,22 @@
 //! ```
 
 mod error;
-mod input;
 mod reading;
+mod source;
 mod store;
 
 pub use error::Error;
-pub use input::{PartOf, PartRead, Source, digest_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
+pub use records::binary_formats::{PackedFormat, write_viriformat};
 pub use records::games::{Ply, Transcript, games, read_games};
-pub use records::packed::{PackedFormat, write_viriformat};
 pub use records::position::{
     EvalComment, GameResult, Keyed, Label, Month, Origin, Phase, Record, format_eval, parse_eval,
 };
-pub use records::positions::{PositionFormat, read_positions};
 pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
+pub use records::text_formats::{PositionFormat, read_positions};
+pub use source::{PartOf, PartRead, Source, digest_of};
 pub use store::{
     Builder, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled, SourceEntry,
     Unfinished, merge_shard, shard,

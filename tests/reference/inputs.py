@@ -1,5 +1,5 @@
 """The 902 inputs of a position by python-chess alone: the reference for trainer
-and engine (tests/tests/inputs.rs, trainer/inputs/src/lib.rs).
+and engine (tests/tests/inputs.rs, trainer/features/src/lib.rs).
 
     pip install chess==1.11.2 zstandard==0.25.0
     python tests/reference/inputs.py every GAMES.pgn.zst > games.tsv

@@ -1,5 +1,5 @@
 //! The 902 inputs by python-chess compared with the engine's, of boards and along moves.
-//! `trainer/inputs/src/lib.rs` compares the trainer's, of records, with the same rows.
+//! `trainer/features/src/lib.rs` compares the trainer's, of records, with the same rows.
 
 use std::collections::BTreeSet;
 

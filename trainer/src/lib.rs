@@ -1,13 +1,14 @@
 //! Kibitz's trainer: fits a network to a dataset and writes it as safetensors.
 //!
 //! The network and its arithmetic are in crates `network` (CPU) and `gpu`. Each room may use those
-//! above it: `input` (records to batches), `net` (net files), `report` (figures and pictures),
+//! above it: `batch` (records to batches), `net` (net files), `report` (figures and pictures),
 //! `training` (a run), `commands` (the command line). All of them may use `error` and `files`.
 
+mod batch;
 mod commands;
 mod error;
 mod files;
-mod input;
+
 mod net;
 mod report;
 #[cfg(test)]

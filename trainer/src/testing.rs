@@ -9,9 +9,7 @@ use models::Architecture;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
-pub use inputs::playouts::games;
-
-use crate::input::position;
+pub use features::playouts::games;
 
 /// Locks `backward`, which tests must not call concurrently: in Burn 0.21 it also frees parts of
 /// another thread's graph, so that gradients get lost
@@ -48,7 +46,7 @@ pub fn mated(fen: &str, moves: i64) -> Record {
 /// Returns the position with its material as the label, which a net can learn.
 pub fn by_material(game: &Record) -> Record {
     let sign = if game.turn().is_white() { 1.0 } else { -1.0 };
-    let centipawns = sign * 100.0 * position::material(game);
+    let centipawns = sign * 100.0 * features::material(game);
     record(&format!("{} 0 1", game.epd()), centipawns as i64)
 }
 

@@ -4,6 +4,9 @@
 //! a page that includes [`style`]. Colours follow the reader's choice of light or dark. Lengths are
 //! in pixels, from the top left.
 //!
+//! The crate draws for `ingest`, `trainer` and `arena`, and knows nothing of datasets. It stands in
+//! their folder because the workspace's top level is given.
+//!
 //! ```
 //! use charts::{Colour, Dot, Panel, sheet};
 //!

@@ -3,6 +3,9 @@
 //! output that tolerates closed pipes ([`print()`], [`tell`]), exit codes ([`ExitCode`]) and the
 //! version ([`VERSION`]). Feature `progress` adds progress bars (`Progress`), feature `archive`
 //! adds resumable outputs (`archive`).
+//!
+//! The crate knows nothing of datasets. It stands in their folder because the workspace's top level
+//! is given, and `datasets` is the lowest crate that needs it.
 
 #[cfg(feature = "archive")]
 pub mod archive;

@@ -14,9 +14,9 @@
 //! assert_eq!(labels, ["30", "#-4"]);
 //! ```
 
+pub mod binary_formats;
 pub mod games;
 pub mod hash;
-pub mod packed;
 pub mod position;
-pub mod positions;
 pub mod selection;
+pub mod text_formats;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use crate::Error;
-use crate::input::{PIECE_BYTES, Part, PartOf, PartRead, Source, whole_text};
 use crate::reading::Damage;
 use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
+use crate::source::{PIECE_BYTES, Part, PartOf, PartRead, Source, whole_text};
 use records::games::ends_with_result;
 
 /// A piece of a source.

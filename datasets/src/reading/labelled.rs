@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::Error;
-use crate::input::Source;
 use crate::reading::Reading;
+use crate::source::Source;
 use records::position::Record;
 use records::selection::{Filters, SourceCounts};
 

@@ -18,11 +18,11 @@ use std::{io, thread};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::{Content, End, FrameDecoder, Node, Part, PartOf, PartRead, Place, Source};
+use crate::source::{Content, End, FrameDecoder, Node, Part, PartOf, PartRead, Place, Source};
 use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
 use records::position::Record;
-use records::positions::read_positions;
 use records::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
+use records::text_formats::read_positions;
 
 /// Longest game accepted: the longest legal one, 5,898 moves with a kilobyte of comment each, fits.
 pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;

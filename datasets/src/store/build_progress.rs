@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::input::PartOf;
 use crate::reading::Checkpoint;
+use crate::source::PartOf;
 use crate::store::SourceEntry;
 use crate::store::spill::Run;
 use records::selection::{Filters, SourceCounts};

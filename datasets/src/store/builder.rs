@@ -17,8 +17,8 @@ use host::archive::changes;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::input::{PartOf, Source, Tree, granules_of, identity};
 use crate::reading::{Batch, Finished, Reading, resume};
+use crate::source::{PartOf, Source, Tree, granules_of, identity};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
 use crate::store::merge::{Merged, Runs, merge};

@@ -13,7 +13,7 @@ use rocksdb::{
 };
 
 use crate::Error;
-use crate::input::{Source, Tree};
+use crate::source::{Source, Tree};
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use host::durable;
 
 use crate::Error;
-use crate::input::Source;
+use crate::source::Source;
 
 /// Marker file of an unfinished build.
 const MARKER: &str = "kibitz-unfinished";

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::input::{Node, PartOf, hex};
+use crate::source::{Node, PartOf, hex};
 use crate::store::SourceEntry;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};

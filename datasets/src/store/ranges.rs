@@ -5,7 +5,7 @@ use std::ops::Range;
 use records::position::{Keyed, Record};
 use sha2::{Digest, Sha256};
 
-use crate::input::{LEAF, PartOf, Tree};
+use crate::source::{LEAF, PartOf, Tree};
 
 /// Number of key ranges, which are merged independently. A range is the first bits of a key.
 pub(crate) const RANGES: usize = 1 << RANGE_BITS;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
-use crate::input::{Node, PartOf, joined};
+use crate::source::{Node, PartOf, joined};
 use crate::store::database::{SetWriter, Store, WrittenSet};
 use crate::store::dataset::{Dataset, Holding, open_folder};
 use crate::store::folder;

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::{CHANGED, Node, PartRead, has_granules};
 use crate::reading::{Damage, Finished};
+use crate::source::{CHANGED, Node, PartRead, has_granules};
 use records::position::Month;
 use records::selection::SourceCounts;
 

@@ -37,7 +37,7 @@ impl Batch {
             let mut lists = vec![INPUTS as i32; self.records.len() * MAX_ACTIVE];
             let rows = lists.par_chunks_mut(MAX_ACTIVE);
             rows.zip(&self.records).for_each(|(row, record)| {
-                for (place, feature) in row.iter_mut().zip(inputs::features(record)) {
+                for (place, feature) in row.iter_mut().zip(features::active(record)) {
                     *place = seen(feature).index() as i32;
                 }
             });
@@ -87,14 +87,14 @@ impl Batch {
     /// Labels as win chances of the side to move, from -1 to 1: `float32`.
     #[getter]
     fn win_chances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        self.column(py, |r| inputs::win_chance(inputs::target_pawns(r)))
+        self.column(py, |r| features::win_chance(features::target_pawns(r)))
     }
 
     /// Results of the games for the side to move, `float32`: 1 won, 0 drawn, -1 lost, NaN
     /// unknown.
     #[getter]
     fn results<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        self.column(py, |r| inputs::result(r).unwrap_or(f32::NAN))
+        self.column(py, |r| features::result(r).unwrap_or(f32::NAN))
     }
 
     /// White is to move: `bool`.

@@ -5,10 +5,10 @@
 //! stays in the L1 cache: 902 rows of 128 bytes are 115 KB.
 
 use cubecl::prelude::*;
-use inputs::{PIECES, SHARED};
+use features::{PIECES, SHARED};
 use models::INPUTS;
 
-use crate::features::{ENTRIES, NO_INPUT, UNROLL};
+use crate::inputs::{ENTRIES, NO_INPUT, UNROLL};
 use crate::layout::SLICE;
 use crate::optimizer::UNITS;
 

@@ -6,7 +6,7 @@
 use cubecl::prelude::*;
 use models::Activation;
 
-use crate::features::tanh;
+use crate::inputs::tanh;
 use crate::layout::{Dense, NARROW};
 use crate::optimizer::UNITS;
 

@@ -12,7 +12,7 @@
 //! Widths are padded, so that kernels have no remainders. Padding stays zero: a weight of 0 passes
 //! no gradient on, and an activation of 0 brings none.
 
-use inputs::SHARED;
+use features::SHARED;
 use models::{Activation, Architecture, INPUTS};
 
 /// Columns of the first layer in the work of a cube: a cache line of f32.

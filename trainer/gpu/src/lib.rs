@@ -9,9 +9,9 @@
 //!
 //! In CubeCL's terms, a cube is a thread block and a unit one of its threads.
 
-mod features;
 mod first_layer;
 mod heads;
+mod inputs;
 mod layout;
 mod optimizer;
 mod trainer;

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-use inputs::{K, SHARED};
+use features::{K, SHARED};
 use models::{Architecture, INPUTS};
 use records::position::Record;
 
-use crate::features::{self, ENTRIES, RECORD_WORDS};
 use crate::first_layer::{self, GROUP, GROUPS, SLICE_VECTORS};
 use crate::heads::{self, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
+use crate::inputs::{self, ENTRIES, RECORD_WORDS};
 use crate::layout::{Layout, NARROW, Parameters, SLICE};
 use crate::optimizer::{self, SQUARE_CUBES, UNITS};
 
@@ -387,7 +387,7 @@ impl<R: Runtime> Trainer<R> {
         launch!(
             self,
             "derive",
-            features::derive,
+            inputs::derive,
             cubes(batch.samples),
             UNITS,
             words(&batch.records),
@@ -715,9 +715,7 @@ impl<R: Runtime> Trainer<R> {
         let lengths: Vec<u32> = self.read(&self.buffers.lengths);
         let list = |row: usize| -> Vec<u32> {
             let entries = (0..lengths[row] as usize).map(|entry| lists[entry * rows + row]);
-            entries
-                .filter(|&input| input != features::NO_INPUT)
-                .collect()
+            entries.filter(|&input| input != inputs::NO_INPUT).collect()
         };
         let view = |view: usize| {
             (0..samples)

@@ -3,8 +3,8 @@
 use std::{any, panic};
 
 use cubecl::prelude::*;
+use features::{SHARED, shared_rows};
 use gpu::{Config, Parameters, Trainer};
-use inputs::{SHARED, shared_rows};
 use models::{Activation, Architecture, Feature, INPUTS, View};
 use records::position::{GameResult, Label, Origin, Record};
 use shakmaty::fen::Fen;
@@ -205,19 +205,19 @@ struct Plain<'a> {
 type Sample = (Vec<Vec<usize>>, f64, usize);
 
 fn sample(config: &Config, record: &Record) -> Sample {
-    let features: Vec<Feature> = inputs::features(record).collect();
+    let features: Vec<Feature> = features::active(record).collect();
     let views = config.architecture.inputs(&features).into_iter();
     let views = views.map(|view| view.into_iter().map(Feature::index).collect());
-    let chance = (f64::from(inputs::target_pawns(record)) * f64::from(HALF_K)).tanh();
+    let chance = (f64::from(features::target_pawns(record)) * f64::from(HALF_K)).tanh();
     let share = f64::from(SHARE);
-    let target = match inputs::result(record) {
+    let target = match features::result(record) {
         Some(result) => (1.0 - share) * chance + share * f64::from(result),
         None => chance,
     };
     (
         views.collect(),
         target,
-        inputs::bucket(config.architecture, record),
+        features::bucket(config.architecture, record),
     )
 }
 

@@ -225,7 +225,6 @@ mod tests {
     use crate::testing::{games, turn};
     use crate::trainer::tracked;
     use burn::tensor::DType;
-    use inputs as position;
 
     /// The article's architecture, two with odd sizes, and small ones of every kind.
     fn architectures() -> impl Iterator<Item = Architecture> {
@@ -279,7 +278,7 @@ mod tests {
             seen[view].clone().matmul(weight) + bias.unsqueeze()
         };
         let buckets = (architecture.buckets > 1).then(|| {
-            let bucket = |record| position::bucket(architecture, record) as i32;
+            let bucket = |record| features::bucket(architecture, record) as i32;
             let buckets = TensorData::new(records.iter().map(bucket).collect(), [records.len()]);
             Tensor::from_data(buckets, (&device, DType::I32))
         });
@@ -331,7 +330,7 @@ mod tests {
             let evaluator = Evaluator::new(&network);
             let values = evaluator.values(&records);
             for (record, &value) in records.iter().zip(&values) {
-                let features: Vec<_> = position::features(record).collect();
+                let features: Vec<_> = features::active(record).collect();
                 let expected = network.evaluate(&features);
                 assert!((value - expected).abs() < 1e-3, "{value}, not {expected}");
             }

@@ -9,7 +9,7 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops};
 use burn::tensor::{Tensor, TensorData, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
-use inputs::{SHARED, shared_rows};
+use features::{SHARED, shared_rows};
 use models::INPUTS;
 use rayon::prelude::*;
 
@@ -242,7 +242,7 @@ mod tests {
             assert_eq!(row.iter().sum::<f32>(), expected, "input {input}");
         }
         for (row, members) in MEMBERS.iter().enumerate() {
-            assert_eq!(members.len() == 1, row >= 13 * inputs::PIECES, "row {row}");
+            assert_eq!(members.len() == 1, row >= 13 * features::PIECES, "row {row}");
         }
         let c3 = 64 + 2 * 8 + 2; // own knight
         let f3 = 64 + 2 * 8 + 5; // its mirror image shares all three

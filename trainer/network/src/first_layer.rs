@@ -12,7 +12,7 @@ use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
-use inputs::{PIECES, SHARED};
+use features::{PIECES, SHARED};
 use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
 use crate::evaluate::Evaluate;

@@ -3,8 +3,6 @@
 use models::{Architecture, Feature, MAX_ACTIVE, View};
 use records::position::Record;
 
-use inputs as position;
-
 /// Active features of records from one view, the records' lists concatenated.
 #[derive(Clone, Debug)]
 pub struct Lists {
@@ -26,7 +24,7 @@ impl Lists {
         };
         own.starts.push(0);
         for record in records {
-            own.inputs.extend(position::features(record));
+            own.inputs.extend(features::active(record));
             own.starts.push(own.inputs.len() as u32);
         }
         let mut views = vec![own];

@@ -277,7 +277,6 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use inputs::features;
     use models::Feature;
     use records::position::Record;
 
@@ -293,7 +292,7 @@ mod tests {
             let model = Model::new(&network);
             let records = games(100);
             for (record, value) in records.iter().zip(model.values(&records)) {
-                let on: Vec<Feature> = features(record).collect();
+                let on: Vec<Feature> = features::active(record).collect();
                 let expected = network.evaluate(&on);
                 assert!(
                     (value - expected).abs() < 1e-4,

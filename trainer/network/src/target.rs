@@ -9,10 +9,8 @@
 use records::position::Record;
 use serde_json::{Value, json};
 
-use inputs::K;
-pub use inputs::win_chance;
-
-use inputs as position;
+use features::K;
+pub use features::win_chance;
 
 /// Returns the derivative of the win chance by the value, per pawn, where the win chance is
 /// `chance`.
@@ -35,8 +33,8 @@ impl Aim {
     /// the result is unknown.
     pub fn target(self, record: &Record) -> f32 {
         // In f32, like a device's computation of the net's win chance.
-        let label = (position::target_pawns(record) * (K / 2.0) as f32).tanh();
-        match position::result(record) {
+        let label = (features::target_pawns(record) * (K / 2.0) as f32).tanh();
+        match features::result(record) {
             Some(result) if self.result_share > 0.0 => {
                 (1.0 - self.result_share) * label + self.result_share * result
             }
@@ -95,7 +93,7 @@ mod tests {
     #[test]
     fn target_equals_the_devices_win_chance_of_the_label() {
         let records = games(500);
-        let pawns: Vec<f32> = records.iter().map(position::target_pawns).collect();
+        let pawns: Vec<f32> = records.iter().map(features::target_pawns).collect();
         let pawns = Tensor::<Flex, 1>::from_floats(&pawns[..], &Default::default());
         let chances = (pawns * (K / 2.0)).tanh().into_data().to_vec::<f32>();
         let targets: Vec<f32> = records

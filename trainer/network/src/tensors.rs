@@ -79,7 +79,7 @@ pub fn dense_inputs<B: Backend>(
 ) -> Vec<Tensor<B, 2>> {
     let mut views = vec![vec![0f32; records.len() * INPUTS]; architecture.views()];
     for (index, record) in records.iter().enumerate() {
-        let features: Vec<Feature> = position::features(record).collect();
+        let features: Vec<Feature> = features::active(record).collect();
         for (rows, inputs) in views.iter_mut().zip(architecture.inputs(&features)) {
             for input in inputs {
                 rows[index * INPUTS + input.index()] = 1.0;

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use models::{Activation, Architecture, View};
 
-pub use inputs::playouts::games;
+pub use features::playouts::games;
 
 /// Locks `backward`, which tests must not call concurrently: in Burn 0.21 it also frees parts of
 /// another thread's graph, so that gradients get lost

@@ -14,9 +14,9 @@ use models::{Activation, Architecture, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::batch::filter::{Filter, Selection};
 use crate::commands::values;
 use crate::error::TrainerError;
-use crate::input::filter::{Filter, Selection};
 use crate::net::{self, Net};
 use crate::training::device::Device;
 use crate::training::plan::{Plan, ResultShare, batch_for};

@@ -4,7 +4,6 @@ use charts::{Anchor, Colour, Panel, Tone};
 use datasets::Record;
 use svg::node::element::Path;
 
-use crate::input::position;
 use network::target::win_chance;
 
 /// Number of positions kept.
@@ -116,7 +115,7 @@ pub struct Worst(Vec<Mistake>);
 impl Worst {
     /// Adds a position without a mate label that the net evaluates at `value` pawns.
     pub fn add(&mut self, record: &Record, value: f32) {
-        let label = position::target_pawns(record);
+        let label = features::target_pawns(record);
         let least = self.0.get(KEPT - 1).map_or(0.0, Mistake::error);
         if (win_chance(value) - win_chance(label)).abs() <= least {
             return;

@@ -10,7 +10,6 @@ use models::Network;
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::input::position;
 use crate::net;
 use crate::report::figures::Figures;
 use crate::report::measured::{names, read_in_blocks};
@@ -70,7 +69,7 @@ impl Contender {
     pub fn annotated(name: String, path: &Path) -> Result<Contender, TrainerError> {
         let mut values = HashMap::new();
         read_labelled(path, |record| {
-            values.insert(record.epd(), position::target_pawns(&record));
+            values.insert(record.epd(), features::target_pawns(&record));
         })?;
         let evaluator = Evaluator::Annotated(values);
         Ok(Contender { name, evaluator })
@@ -80,7 +79,7 @@ impl Contender {
     fn values(&self, records: &[Record]) -> Vec<Option<f32>> {
         let each = |value: &dyn Fn(&Record) -> Option<f32>| records.iter().map(value).collect();
         match &self.evaluator {
-            Evaluator::Material => each(&|record| Some(position::material(record))),
+            Evaluator::Material => each(&|record| Some(features::material(record))),
             Evaluator::Net(network) => network.values(records).into_iter().map(Some).collect(),
             Evaluator::Annotated(values) => each(&|record| values.get(&record.epd()).copied()),
         }
@@ -187,7 +186,7 @@ struct Gathering {
 impl Gathering {
     fn add(&mut self, record: &Record, value: f32) {
         if record.label().mate().is_none() {
-            self.pairs.push((value, position::target_pawns(record)));
+            self.pairs.push((value, features::target_pawns(record)));
         }
     }
 

@@ -4,7 +4,6 @@
 use datasets::{Phase, Record};
 use serde::{Deserialize, Serialize};
 
-use crate::input::position;
 use network::target::win_chance;
 
 /// Bands of |label|, with their lower bounds in pawns.
@@ -143,7 +142,7 @@ impl ErrorSums {
             self.mates += 1;
             return;
         }
-        let (label, material) = (position::target_pawns(record), position::material(record));
+        let (label, material) = (features::target_pawns(record), features::material(record));
         let phase = &mut self.phases[Phase::of(record) as usize];
         let band = BANDS.iter().position(|&(_, least)| label.abs() >= least);
         let band = band.map(|i| &mut self.bands[i]);

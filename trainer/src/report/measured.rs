@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::input::position;
 use crate::report::boards::{Mistake, Worst};
 use crate::report::calibration::{Calibration, CalibrationTally};
 use crate::report::comparison::Scaled;
@@ -98,7 +97,7 @@ impl Gathering {
         let integers: Vec<Option<i32>> = records
             .par_iter()
             .map(|record| {
-                let features: Vec<Feature> = position::features(record).collect();
+                let features: Vec<Feature> = features::active(record).collect();
                 self.integers.value(&features)
             })
             .collect();
@@ -106,7 +105,7 @@ impl Gathering {
         for (record, (pawns, centipawns)) in records.iter().zip(values) {
             self.figures.add(record, pawns);
             if record.label().mate().is_none() {
-                let label = position::target_pawns(record);
+                let label = features::target_pawns(record);
                 self.calibration.add(pawns, label);
                 self.pairs.add((pawns, label));
                 self.worst.add(record, pawns);

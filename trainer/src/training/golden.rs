@@ -6,7 +6,6 @@ use models::Feature;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::input::position;
 use crate::report::integers::IntegersTally;
 use network::CpuModel;
 
@@ -30,7 +29,7 @@ pub fn vectors(model: &CpuModel, records: &[Record]) -> Value {
     let values = model.values(records);
     let integers = IntegersTally::new(&model.network());
     let vectors = records.iter().zip(values).map(|(record, pawns)| {
-        let features: Vec<Feature> = position::features(record).collect();
+        let features: Vec<Feature> = features::active(record).collect();
         Vector {
             epd: record.epd(),
             features: features.iter().map(|feature| feature.index()).collect(),

@@ -8,7 +8,7 @@ use datasets::{Dataset, Split};
 use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
-use crate::input::filter::{Filter, Selection};
+use crate::batch::filter::{Filter, Selection};
 use crate::net::Net;
 use crate::training::device::Device;
 use crate::training::learner;

@@ -10,10 +10,10 @@ use models::{Metadata, Network};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::batch::filter::Dropped;
+use crate::batch::reader::read_epoch;
 use crate::error::TrainerError;
 use crate::files::{self, ending};
-use crate::input::filter::Dropped;
-use crate::input::reader::read_epoch;
 use crate::net;
 use crate::report::live::State as PageState;
 use crate::report::metrics::{Epoch, Validation};
@@ -587,7 +587,7 @@ mod tests {
     use std::rc::Rc;
     use std::sync::atomic::Ordering;
 
-    use crate::input::filter::{Filter, Selection};
+    use crate::batch::filter::{Filter, Selection};
     use crate::testing::{self, SMALL};
     use crate::training::device::Device;
     use crate::training::executor::CpuExecutor;

@@ -6,16 +6,15 @@ use std::thread;
 use std::time::Instant;
 
 use datasets::{Dataset, Record, Split};
-use inputs::PIECES;
+use features::PIECES;
 use models::{Architecture, Feature, INPUTS, Layer, Metadata, Network};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::batch::filter::Filter;
+use crate::batch::reader::read_epoch;
 use crate::error::TrainerError;
 use crate::files;
-use crate::input::filter::Filter;
-use crate::input::position;
-use crate::input::reader::read_epoch;
 use crate::net;
 use crate::report::metrics::Validation;
 use crate::training::plan;
@@ -211,9 +210,9 @@ impl Adam {
         for record in records {
             features.clear();
             // Piece-square tables ignore threats.
-            features.extend(position::without_attacks(record).features());
+            features.extend(features::without_attacks(record).features());
             let chance = f64::from(win_chance(self.tables.value(&features) as f32));
-            let error = chance - f64::from(win_chance(position::target_pawns(record)));
+            let error = chance - f64::from(win_chance(features::target_pawns(record)));
             loss += error.abs();
             let pull = error.signum() * slope(chance) / records.len() as f64;
             for feature in &features {
@@ -253,7 +252,7 @@ mod tests {
         let quantised = QuantisedNetwork::new(&network).unwrap();
         let mut reached = 0.0f64;
         for record in games(300) {
-            let features: Vec<Feature> = position::features(&record).collect();
+            let features: Vec<Feature> = features::active(&record).collect();
             let sum = tables.value(&features);
             assert!(sum.abs() < 32.0, "{sum}");
             assert!((f64::from(network.evaluate(&features)) - sum).abs() < 1e-4);
@@ -269,8 +268,8 @@ mod tests {
     fn fitting_starts_from_material() {
         let tables = Tables::material();
         for game in games(50) {
-            let features: Vec<Feature> = position::features(&game).collect();
-            let material = f64::from(position::material(&game));
+            let features: Vec<Feature> = features::active(&game).collect();
+            let material = f64::from(features::material(&game));
             assert!((tables.value(&features) - material).abs() < 1e-5);
         }
     }

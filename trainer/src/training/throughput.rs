@@ -8,9 +8,9 @@ use datasets::{Dataset, Record};
 use models::Architecture;
 use serde::Serialize;
 
+use crate::batch::filter::Filter;
+use crate::batch::reader::read_epoch;
 use crate::error::TrainerError;
-use crate::input::filter::Filter;
-use crate::input::reader::read_epoch;
 use crate::training::device::Device;
 use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
@@ -90,7 +90,7 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
     // All parts share these positions, since the cost depends on the pieces.
     let records = match plan.dataset {
         Some(dataset) => first_batch(dataset, plan.batch)?,
-        None => inputs::playouts::games(plan.batch),
+        None => features::playouts::games(plan.batch),
     };
     let samples = records.len();
     let settings = Settings {

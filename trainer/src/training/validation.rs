@@ -4,7 +4,6 @@ use datasets::{Dataset, Split};
 use models::Network;
 
 use crate::error::TrainerError;
-use crate::input::position;
 use crate::report::figures::ErrorSums;
 use crate::report::metrics::Validation;
 use network::Aim;
@@ -42,7 +41,7 @@ pub fn validate(
             };
             count += 1;
             loss += distance(value);
-            material_loss += distance(position::material(record));
+            material_loss += distance(features::material(record));
         }
     }
     let mean = |sum: f64| sum / count as f64;

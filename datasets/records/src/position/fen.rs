@@ -25,7 +25,7 @@ impl Record {
         let _ = write!(text, " 0 {}", self.ply() / 2 + 1);
     }
 
-    /// Appends a line of [`PositionFormat::Text`](crate::positions::PositionFormat::Text),
+    /// Appends a line of [`PositionFormat::Text`](crate::text_formats::PositionFormat::Text),
     /// `FEN | cp | wdl`, from White's point of view. A mate is written as stored, ±(32000 - n), an
     /// unknown result as `?`.
     pub fn write_line(&self, text: &mut String) {

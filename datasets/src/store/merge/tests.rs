@@ -2,7 +2,7 @@
 //! earlier sealings.
 
 use super::*;
-use crate::input::PartOf;
+use crate::source::PartOf;
 use crate::store::ranges::{RANGES, RangesDigest, of_shard, range_of};
 use crate::store::spill::Sorted;
 use fastrand::Rng;
@@ -147,7 +147,7 @@ fn digest_equals_the_tree_over_all_ranges() {
         });
         nodes = over.collect();
     }
-    let expected = crate::input::hex(&nodes[0]);
+    let expected = crate::source::hex(&nodes[0]);
     for shards in [1, 2, 3, 7, 4_096, 5_000] {
         let first = PartOf::first_of(std::num::NonZero::new(shards).unwrap());
         let mut joints = Vec::new();
@@ -167,7 +167,7 @@ fn digest_equals_the_tree_over_all_ranges() {
             }
             joints.extend(digest.into_tree().into_nodes());
         }
-        let joined = crate::input::joined(joints.iter(), RANGES as u64);
+        let joined = crate::source::joined(joints.iter(), RANGES as u64);
         assert_eq!(joined.as_deref(), Some(&*expected), "{shards} shards");
     }
 }

@@ -5,7 +5,7 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops};
 use burn::tensor::{Tensor, TensorData, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
-use inputs::K;
+use features::K;
 use rayon::prelude::*;
 
 use super::{floats, in_graph};

@@ -6,7 +6,6 @@ use records::position::Record;
 
 use crate::lists::Lists;
 use crate::target::Aim;
-use inputs as position;
 
 /// Upper limit of samples in a block: few enough that their intermediate results stay in the cache.
 /// Sums over samples are formed block by block.
@@ -37,7 +36,7 @@ pub struct Samples {
 impl Samples {
     /// Prepares `records` for networks of `architecture`.
     pub fn new(architecture: Architecture, records: &[Record], aim: Aim) -> Samples {
-        let bucket = |place: u32| position::bucket(architecture, &records[place as usize]);
+        let bucket = |place: u32| features::bucket(architecture, &records[place as usize]);
         let mut places: Vec<u32> = (0..records.len() as u32).collect();
         if architecture.buckets > 1 {
             places.sort_by_cached_key(|&place| bucket(place));
@@ -193,7 +192,7 @@ mod tests {
                 pairs.sort();
                 let mut expected = Vec::new();
                 for (i, record) in records.iter().enumerate() {
-                    let features: Vec<Feature> = position::features(record).collect();
+                    let features: Vec<Feature> = features::active(record).collect();
                     let inputs = both.inputs(&features).swap_remove(view);
                     expected.extend(inputs.into_iter().map(|input| (i, input.index())));
                 }

@@ -6,8 +6,8 @@ use std::num::NonZeroU32;
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Piece, Role, Setup, Square};
 
 use crate::position::{GameResult, Record};
-use crate::positions::legal_position;
 use crate::selection::{Filters, SkipReason};
+use crate::text_formats::legal_position;
 
 const TURN_EN_PASSANT: usize = 24;
 const CLOCK: usize = 25;

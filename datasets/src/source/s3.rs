@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use ureq::http::Uri;
 
-use crate::input::digest::hex;
+use crate::source::digest::hex;
 
 /// Scheme of S3 URLs.
 pub const SCHEME: &str = "s3://";

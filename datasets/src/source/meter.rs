@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::input::ahead::Ahead;
-use crate::input::digest::{Node, TreeDigest, granule_level};
+use crate::source::ahead::Ahead;
+use crate::source::digest::{Node, TreeDigest, granule_level};
 
 /// Length and digest of the bytes read so far of a source or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

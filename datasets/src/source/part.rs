@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::input::digest::{LEAF_BYTES, Node, granule_bytes, granules_of, has_granules, joined};
+use crate::source::digest::{LEAF_BYTES, Node, granule_bytes, granules_of, has_granules, joined};
 
 /// Part `index` of `of` equal parts of a source, written as `2/7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use std::path::Path;
 use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::{Body, BodyReader};
 
-use crate::input::address::shown;
-use crate::input::http::client::{Client, HttpError, Patience, lasting, refusal};
-use crate::input::s3::{self, Object};
+use crate::source::address::shown;
+use crate::source::http::client::{Client, HttpError, Patience, lasting, refusal};
+use crate::source::s3::{self, Object};
 
 pub(crate) use client::ConnectionLost;
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::input::digest::hex;
-use crate::input::http::HttpReader;
+use crate::source::digest::hex;
+use crate::source::http::HttpReader;
 
 /// Query parameters that sign a request and do not identify the file, in any letter case. Entries
 /// ending in `-` match every name with that prefix.

@@ -64,7 +64,7 @@ impl PackedFormat {
 
     /// Reads whole units and calls `each` with the labelled positions of each game. Positions
     /// without games are passed one by one, as in
-    /// [`read_positions`](crate::positions::read_positions).
+    /// [`read_positions`](crate::text_formats::read_positions).
     pub fn read(
         self,
         bytes: &[u8],

@@ -1,28 +1,46 @@
-//! Source of labelled positions: a file, URL or standard input, compressed or not, read as a
-//! sequence of parts with resumable positions.
+//! Sources of labelled positions: files, pipes and URLs, compressed or not, read as sequences of
+//! parts with resumable positions.
 
-use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, SeekFrom};
+mod address;
+mod ahead;
+mod bytes;
+mod content;
+mod digest;
+mod frames;
+mod http;
+mod meter;
+mod part;
+mod s3;
+
+pub use bytes::digest_of;
+pub(crate) use part::CHANGED;
+pub use part::{PartOf, PartRead};
+
+pub(crate) use address::{identity, shown};
+pub(crate) use bytes::granules_of;
+pub(crate) use content::Content;
+pub(crate) use digest::{LEAF, Node, Tree, has_granules, hex, joined};
+pub(crate) use frames::{FrameDecoder, Part, whole_text};
+pub(crate) use http::ConnectionLost;
+pub(crate) use meter::OtherBytes;
+
+use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::address::{shown, url};
-use crate::input::ahead::Ahead;
-use crate::input::digest::{LEAF_BYTES, Node, TreeDigest};
-use crate::input::frames::{self, Frames, Part};
-use crate::input::http::HttpReader;
-use crate::input::meter::{Lookahead, Metered, Prefix};
-use crate::input::part::{PartOf, PartRead};
-use records::games::{Boundary, begins_tag};
-use records::packed::PackedFormat;
-use records::positions::PositionFormat;
+use records::binary_formats::PackedFormat;
+use records::games::begins_tag;
+use records::text_formats::PositionFormat;
+
+use address::url;
+use bytes::{Decoder, Opened, open_bytes, open_bytes_of};
+use frames::Frames;
+use meter::{Lookahead, Prefix};
 
 /// Size of a text piece: large enough that handing it to a worker costs nothing, small enough to
 /// stay in a core's cache until it is parsed.
@@ -39,36 +57,11 @@ pub(crate) struct Place {
     read: Prefix,
 }
 
-/// Detected format of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Content {
-    /// Separator of its units (games, lines or pieces).
-    pub(crate) boundary: Boundary,
-    /// Line format, if the source is text but not a PGN.
-    pub(crate) positions: Option<PositionFormat>,
-    /// Binary format, if the source is not text.
-    #[serde(default)]
-    pub(crate) packed: Option<PackedFormat>,
-    /// Whether frames are as Lichess writes them, whose text always ends with a result.
-    pub(crate) ends_with_result: bool,
-}
-
-impl Default for Content {
-    fn default() -> Content {
-        Content {
-            boundary: Boundary::Event,
-            positions: None,
-            packed: None,
-            ends_with_result: false,
-        }
-    }
-}
-
 /// An open source.
 pub struct Source {
     path: PathBuf,
     name: String,
-    input: Input,
+    decoder: Decoder,
     content: Content,
     consumed: Arc<AtomicU64>,
     size: Option<u64>,
@@ -115,15 +108,6 @@ pub(crate) struct End {
     pub(crate) part: Option<PartRead>,
 }
 
-type Bytes = Metered<Ahead<Box<dyn Read + Send>>>;
-
-enum Input {
-    Zstd(Frames<Bytes>),
-    Gzip(MultiGzDecoder<Bytes>),
-    Bzip2(MultiBzDecoder<Bytes>),
-    Plain(Bytes),
-}
-
 /// Returns whether the part is a frame without text, which some programs write first.
 fn is_empty(part: &io::Result<Part>) -> bool {
     // Frames with text are never this small.
@@ -152,8 +136,8 @@ impl Source {
             return Err(Error::Empty { path: shown(path) });
         }
         let ends_with_result = frames::is_skippable(magic);
-        let input = Input::open(bytes).map_err(Error::unreadable(path))?;
-        let mut source = Source::new(path, input, size, head);
+        let decoder = Decoder::open(bytes).map_err(Error::unreadable(path))?;
+        let mut source = Source::new(path, decoder, size, head);
         source.first = source.read_part(Vec::new());
         while source.first.as_ref().is_some_and(is_empty) {
             source.first = source.read_part(Vec::new());
@@ -163,25 +147,7 @@ impl Source {
             return Err(error);
         }
         let beginning = source.beginning()?;
-        source.content = match PackedFormat::detect(&beginning) {
-            Some(format) => Content {
-                boundary: Boundary::Piece,
-                packed: Some(format),
-                ..Content::default()
-            },
-            None => match PositionFormat::detect(&beginning) {
-                Some(format) => Content {
-                    boundary: Boundary::Line,
-                    positions: Some(format),
-                    ..Content::default()
-                },
-                None => Content {
-                    boundary: Boundary::of_pgn(&beginning),
-                    ends_with_result,
-                    ..Content::default()
-                },
-            },
-        };
+        source.content = Content::detect(&beginning, ends_with_result);
         Ok(source)
     }
 
@@ -202,12 +168,12 @@ impl Source {
     /// # Errors
     /// [`Error::NoParts`].
     pub fn range_of(&self, part: PartOf) -> Result<Range<u64>, Error> {
-        let why = match (self.size, &self.input, self.content.packed) {
+        let why = match (self.size, &self.decoder, self.content.packed) {
             (None, ..) => "its size is unknown, as of a pipe: give a file or a URL",
-            (_, Input::Gzip(_), _) => {
+            (_, Decoder::Gzip(_), _) => {
                 "gzip can be read from its beginning only: compress it again with `pzstd`"
             }
-            (_, Input::Bzip2(_), _) => {
+            (_, Decoder::Bzip2(_), _) => {
                 "bzip2 can be read from its beginning only: compress it again with `pzstd`"
             }
             (_, _, Some(_)) => {
@@ -229,11 +195,11 @@ impl Source {
         let bytes = open_bytes_of(path, range.clone(), size)?;
         let ends = part.all().map(|other| other.range(size).end);
         let ends = ends.filter(|&end| end >= range.end).collect();
-        let input = match self.input {
-            Input::Zstd(_) => Input::Zstd(Frames::new(bytes, range.end)),
-            _ => Input::Plain(bytes),
+        let decoder = match self.decoder {
+            Decoder::Zstd(_) => Decoder::Zstd(Frames::new(bytes, range.end)),
+            _ => Decoder::Plain(bytes),
         };
-        let mut source = Source::new(path, input, self.size, self.head);
+        let mut source = Source::new(path, decoder, self.size, self.head);
         source.content = self.content;
         source.part = Some(PartPlace {
             range,
@@ -250,14 +216,14 @@ impl Source {
             return Ok(());
         };
         let Range { start, end } = part.range;
-        part.begin = match &mut self.input {
+        part.begin = match &mut self.decoder {
             // The first non-empty part includes the beginning, even without a size header.
             _ if start == 0 && end > 0 => Some(0),
-            Input::Zstd(frames) => frames.find().map_err(Error::unreadable(&self.path))?,
+            Decoder::Zstd(frames) => frames.find().map_err(Error::unreadable(&self.path))?,
             _ => (start < end).then_some(start),
         };
         self.ended = part.begin.is_none();
-        if let Input::Zstd(_) = &self.input {
+        if let Decoder::Zstd(_) = &self.decoder {
             self.frame = part.begin.unwrap_or_default();
         }
         Ok(())
@@ -278,27 +244,27 @@ impl Source {
         let mut source = match part {
             None => {
                 let Opened { bytes, size, head } = open_bytes(path)?;
-                Source::new(path, Input::Plain(bytes), size, head)
+                Source::new(path, Decoder::Plain(bytes), size, head)
             }
             Some(part) => Source::open(path)?.reopen(part)?,
         };
-        let bytes = source.input.bytes().ok_or_else(other_source)?;
+        let bytes = source.decoder.bytes().ok_or_else(other_source)?;
         bytes.expect(place.read.clone());
         source.find_begin()?;
-        let bytes = source.input.bytes().ok_or_else(other_source)?;
+        let bytes = source.decoder.bytes().ok_or_else(other_source)?;
         let before = place.frame.saturating_sub(bytes.offset());
         let skipped = io::copy(&mut bytes.take(before), &mut io::sink());
         let skipped = skipped.map_err(Error::unreadable(path))?;
         if skipped < before || place.text == 0 && bytes.misses_expected() {
             return Err(other_source());
         }
-        source.input = match (source.input, place.frame) {
-            (Input::Plain(bytes), 0) if part.is_none() => {
-                Input::open(bytes).map_err(Error::unreadable(path))?
+        source.decoder = match (source.decoder, place.frame) {
+            (Decoder::Plain(bytes), 0) if part.is_none() => {
+                Decoder::open(bytes).map_err(Error::unreadable(path))?
             }
             // Only zstd has frames, so these bytes are zstd even if they are damaged.
-            (Input::Plain(bytes), 1..) => Input::Zstd(Frames::new(bytes, u64::MAX)),
-            (input, _) => input,
+            (Decoder::Plain(bytes), 1..) => Decoder::Zstd(Frames::new(bytes, u64::MAX)),
+            (decoder, _) => decoder,
         };
         (source.content, source.frame) = (content, place.frame);
         while source.text < place.text {
@@ -328,19 +294,24 @@ impl Source {
     /// Creates a plain-text source from any reader.
     #[cfg(test)]
     pub(crate) fn plain(reader: impl Read + Send + 'static) -> Source {
-        let bytes = Metered::new(Ahead::new(Box::new(reader) as _));
-        Source::new(Path::new("test"), Input::Plain(bytes), None, String::new())
+        let bytes = meter::Metered::new(ahead::Ahead::new(Box::new(reader) as _));
+        Source::new(
+            Path::new("test"),
+            Decoder::Plain(bytes),
+            None,
+            String::new(),
+        )
     }
 
-    fn new(path: &Path, mut input: Input, size: Option<u64>, head: String) -> Source {
+    fn new(path: &Path, mut decoder: Decoder, size: Option<u64>, head: String) -> Source {
         Source {
             path: path.to_path_buf(),
             name: Source::name_of(path),
-            consumed: input
+            consumed: decoder
                 .bytes()
                 .map(|bytes| bytes.counter())
                 .unwrap_or_default(),
-            input,
+            decoder,
             size,
             head,
             part: None,
@@ -493,15 +464,15 @@ impl Source {
         Some(Place {
             frame: 0,
             text: self.text,
-            read: self.input.bytes()?.prefix(),
+            read: self.decoder.bytes()?.prefix(),
         })
     }
 
     /// Returns the error that stopped the source while its first part was read.
     fn stopped(&self) -> Option<Error> {
-        let failure = match (&self.first, &self.input) {
+        let failure = match (&self.first, &self.decoder) {
             (Some(Err(error)), _) => Some(error),
-            (_, Input::Zstd(frames)) => frames.failure(),
+            (_, Decoder::Zstd(frames)) => frames.failure(),
             _ => self.failure.as_ref(),
         };
         failure.and_then(|error| Error::stopping(&self.path, error))
@@ -512,8 +483,8 @@ impl Source {
         if self.is_at_border() {
             return None;
         }
-        let read = self.input.bytes()?.prefix();
-        if let Input::Zstd(frames) = &self.input {
+        let read = self.decoder.bytes()?.prefix();
+        if let Decoder::Zstd(frames) = &self.decoder {
             if frames.is_between() {
                 (self.frame, self.text) = (read.bytes, 0);
             }
@@ -533,8 +504,8 @@ impl Source {
             return None;
         }
         let piece = self.piece_bytes();
-        let stream: &mut dyn Read = match &mut self.input {
-            Input::Zstd(frames) => {
+        let stream: &mut dyn Read = match &mut self.decoder {
+            Decoder::Zstd(frames) => {
                 let part = frames.next(PIECE_BYTES, buffer).transpose();
                 if let Some(place) = &mut self.part {
                     place.border = frames.border();
@@ -543,9 +514,9 @@ impl Source {
                 self.ended = matches!(&part, Some(Err(error)) if Error::stops(error));
                 return part;
             }
-            Input::Gzip(decoder) => decoder,
-            Input::Bzip2(decoder) => decoder,
-            Input::Plain(bytes) => bytes,
+            Decoder::Gzip(decoder) => decoder,
+            Decoder::Bzip2(decoder) => decoder,
+            Decoder::Plain(bytes) => bytes,
         };
         if let Some(error) = self.failure.take() {
             self.ended = true;
@@ -566,7 +537,7 @@ impl Source {
 
     /// Size of the next piece of text; 0 at the end of a plain-text part.
     fn piece_bytes(&self) -> u64 {
-        let (Some(part), Input::Plain(bytes)) = (&self.part, &self.input) else {
+        let (Some(part), Decoder::Plain(bytes)) = (&self.part, &self.decoder) else {
             return PIECE_BYTES;
         };
         let offset = bytes.offset();
@@ -581,8 +552,8 @@ impl Source {
 
     /// Returns whether the next piece starts a later part of a plain-text source.
     pub(crate) fn is_at_later_part(&self) -> bool {
-        match (&self.part, &self.input) {
-            (Some(part), Input::Plain(bytes)) => part.ends.contains(&bytes.offset()),
+        match (&self.part, &self.decoder) {
+            (Some(part), Decoder::Plain(bytes)) => part.ends.contains(&bytes.offset()),
             _ => false,
         }
     }
@@ -632,7 +603,7 @@ impl Source {
             path: shown(&self.path),
         };
         let range_end = self.part.as_ref().map_or(u64::MAX, |part| part.range.end);
-        let bytes = self.input.bytes().ok_or_else(other_source)?;
+        let bytes = self.decoder.bytes().ok_or_else(other_source)?;
         // Bytes that could not be decoded are digested too.
         let left = range_end.saturating_sub(bytes.offset());
         let rest = io::copy(&mut bytes.take(left), &mut io::sink());
@@ -666,115 +637,5 @@ impl Source {
             head: self.head.clone(),
             part,
         })
-    }
-}
-
-/// A source opened at its beginning.
-struct Opened {
-    bytes: Bytes,
-    /// Size in bytes; `None` if unknown.
-    size: Option<u64>,
-    /// Tree digest of the first 16 KiB.
-    head: String,
-}
-
-/// Opens a source at its beginning.
-fn open_bytes(path: &Path) -> Result<Opened, Error> {
-    let (raw, size) = open_raw(path, 0)?;
-    let mut ahead = Ahead::new(raw);
-    let head = ahead.peek(LEAF_BYTES as usize);
-    let head = head.map_err(Error::unreadable(path))?;
-    let mut digest = TreeDigest::behind(0, 0);
-    digest.update(&head[..head.len().min(LEAF_BYTES as usize)]);
-    Ok(Opened {
-        bytes: Metered::new(ahead),
-        size,
-        head: digest.root(),
-    })
-}
-
-/// Opens a byte range of a source of `bytes` bytes.
-fn open_bytes_of(path: &Path, range: Range<u64>, bytes: u64) -> Result<Bytes, Error> {
-    let (raw, _) = open_raw(path, range.start)?;
-    Ok(Metered::of_part(Ahead::new(raw), range, bytes))
-}
-
-/// Opens a source at byte `start`, which must be 0 for standard input. Returns its size in bytes
-/// too, if known.
-fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64>), Error> {
-    let unreadable = || Error::unreadable(path);
-    if path == Path::new("-") {
-        return Ok((Box::new(io::stdin()), None));
-    }
-    if let Some(url) = url(path) {
-        let mut reader = HttpReader::open(url).map_err(unreadable())?;
-        reader.seek(start);
-        let size = reader.len();
-        return Ok((Box::new(reader), size));
-    }
-    let mut file = File::open(path).map_err(|error| {
-        let is_url = path.to_string_lossy().contains("://");
-        unreadable()(match error.kind() {
-            io::ErrorKind::NotFound if is_url => {
-                io::Error::other("only URLs with http://, https:// and s3:// are read")
-            }
-            _ => error,
-        })
-    })?;
-    let metadata = file.metadata().map_err(unreadable())?;
-    if metadata.is_dir() {
-        return Err(unreadable()(io::Error::other(
-            "is a folder, expected a file",
-        )));
-    }
-    if start > 0 {
-        file.seek(SeekFrom::Start(start)).map_err(unreadable())?;
-    }
-    Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
-}
-
-/// Returns the tree digest of a file, hexadecimal.
-///
-/// # Errors
-/// [`Error::Unreadable`].
-pub fn digest_of(path: &Path) -> Result<String, Error> {
-    let mut bytes = open_bytes(path)?.bytes;
-    io::copy(&mut bytes, &mut io::sink()).map_err(Error::unreadable(path))?;
-    Ok(bytes.prefix().digest)
-}
-
-/// Returns the granule digests of a byte range of a source of `bytes` bytes.
-///
-/// # Errors
-/// [`Error::Unreadable`], [`Error::Interrupted`].
-pub(crate) fn granules_of(path: &Path, part: Range<u64>, bytes: u64) -> Result<Vec<Node>, Error> {
-    let mut opened = open_bytes_of(path, part.clone(), bytes)?;
-    let within = &mut (&mut opened).take(part.end - part.start);
-    io::copy(within, &mut io::sink()).map_err(Error::unreadable(path))?;
-    Ok(opened.granules())
-}
-
-impl Input {
-    /// Chooses the decoder by the first bytes: zstd (any number of frames, also with skippable ones
-    /// between as Lichess writes them), gzip, bzip2, or plain text.
-    fn open(mut bytes: Bytes) -> io::Result<Input> {
-        let magic = bytes.fill_buf()?;
-        Ok(match magic {
-            _ if magic.starts_with(&frames::MAGIC) || frames::is_skippable(magic) => {
-                Input::Zstd(Frames::new(bytes, u64::MAX))
-            }
-            [0x1F, 0x8B, ..] => Input::Gzip(MultiGzDecoder::new(bytes)),
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Input::Bzip2(MultiBzDecoder::new(bytes)),
-            _ => Input::Plain(bytes),
-        })
-    }
-
-    fn bytes(&mut self) -> Option<&mut Bytes> {
-        match self {
-            Input::Zstd(frames) => frames.input(),
-            Input::Gzip(decoder) => Some(decoder.get_mut()),
-            Input::Bzip2(decoder) => Some(decoder.get_mut()),
-            Input::Plain(bytes) => Some(bytes),
-        }
     }
 }

@@ -11,7 +11,7 @@ use std::thread::{self, Scope};
 
 use datasets::{Dataset, Error, Record, Shuffled, Split};
 
-use crate::input::filter::Filter;
+use crate::batch::filter::Filter;
 
 /// Capacity of the queue of batches.
 const AHEAD: usize = 4;
@@ -128,7 +128,7 @@ fn place_of(order: &Shuffled, record: u64) -> (usize, u64) {
 mod tests {
     use super::*;
 
-    use crate::input::filter::Selection;
+    use crate::batch::filter::Selection;
     use crate::testing;
 
     const SIZE: usize = 1000;

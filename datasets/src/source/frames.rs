@@ -9,7 +9,7 @@ use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use crate::Error;
-use crate::input::meter::Lookahead;
+use crate::source::meter::Lookahead;
 
 /// Magic number of a zstd frame.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];

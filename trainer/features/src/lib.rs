@@ -6,8 +6,8 @@
 //!
 //! let start = Record::new(&Chess::new(), Label::from_centipawns(18), Origin::default());
 //! // 32 pieces and four castling rights.
-//! assert_eq!(inputs::features(&start).count(), 36);
-//! assert_eq!(inputs::target_pawns(&start), 0.18);
+//! assert_eq!(features::active(&start).count(), 36);
+//! assert_eq!(features::target_pawns(&start), 0.18);
 //! ```
 
 pub mod playouts;
@@ -52,7 +52,7 @@ pub fn win_chance(pawns: f32) -> f32 {
 }
 
 /// Returns the active inputs, at most [`models::MAX_ACTIVE`].
-pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
+pub fn active(record: &Record) -> impl Iterator<Item = Feature> + use<> {
     with_attacks(record).features()
 }
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     fn indices(record: &Record) -> Vec<usize> {
-        let mut indices: Vec<usize> = features(record).map(Feature::index).collect();
+        let mut indices: Vec<usize> = active(record).map(Feature::index).collect();
         indices.sort();
         indices
     }

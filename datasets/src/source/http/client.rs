@@ -7,7 +7,7 @@ use std::time::Duration;
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
-use crate::input::s3::Object;
+use crate::source::s3::Object;
 
 /// Maximum number of redirects in a row.
 const MAX_REDIRECTS: u32 = 10;
