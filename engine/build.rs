@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-#[path = "../models/src/packed.rs"]
-mod packed;
+use models::packed::{pack, unpack};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=KIBITZ_NET");
@@ -14,7 +13,6 @@ fn main() {
     let net = workspace.join(chosen.as_deref().unwrap_or("models/default.safetensors"));
     // Watch a missing file too: the build reruns when it appears.
     println!("cargo::rerun-if-changed={}", net.display());
-    println!("cargo::rerun-if-changed=../models/src/packed.rs");
     let Ok(file) = fs::read(&net) else {
         println!(
             "cargo::error=no network at {}: train one with `trainer fit --out`, or name another by KIBITZ_NET=FILE",
@@ -22,9 +20,8 @@ fn main() {
         );
         return;
     };
-    let packed = packed::pack(&file);
     // Embed only what unpacks to the original bytes.
-    let packed = packed.filter(|packed| packed::unpack(packed).as_ref() == Some(&file));
+    let packed = pack(&file).filter(|packed| unpack(packed).as_ref() == Some(&file));
     let Some(packed) = packed else {
         println!("cargo::error={} is no safetensors file", net.display());
         return;

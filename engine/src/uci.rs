@@ -10,7 +10,7 @@ mod options;
 /// Maximum plies of `go perft` and `bench`; each ply uses stack space.
 pub const MAX_PLIES: u32 = 128;
 
-pub use answer::{Style, best_move_line, ended_line, info_line};
+pub use answer::{AnswerStyle, best_move_line, ended_line, info_line};
 pub use command::Command;
 pub use error::UciError;
 pub use genfens::GenFens;

@@ -12,8 +12,7 @@
 //!   value;
 //! 4. the other values.
 //!
-//! All numbers are little-endian. The build script of the engine includes this file, so it uses
-//! only the standard library.
+//! All numbers are little-endian.
 
 /// Inverse step of the grid: a byte encodes a multiple of `1 / GRID`.
 pub const GRID: u16 = 128;

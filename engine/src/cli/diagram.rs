@@ -33,7 +33,7 @@ fn figurine(board: &Board, square: Square) -> char {
 
 /// Drawing options.
 #[derive(Clone, Copy, Debug)]
-pub struct Style {
+pub struct DiagramStyle {
     /// Whether to draw letters instead of figurines.
     pub ascii: bool,
     /// Whether Black is below.
@@ -41,7 +41,7 @@ pub struct Style {
 }
 
 /// Returns the board with its coordinates, in nine lines.
-pub fn diagram(board: &Board, style: Style) -> String {
+pub fn diagram(board: &Board, style: DiagramStyle) -> String {
     let (mut ranks, mut files) = (Rank::ALL, File::ALL);
     if style.flipped {
         files.reverse();
@@ -75,7 +75,7 @@ mod tests {
     fn both_styles_from_both_sides() {
         let board = engine::parse_fen("k7/8/8/8/8/8/6P1/KQ6 w - - 0 1").unwrap();
         let lines = |ascii, flipped| {
-            let text = diagram(&board, Style { ascii, flipped });
+            let text = diagram(&board, DiagramStyle { ascii, flipped });
             text.lines().map(str::to_string).collect::<Vec<_>>()
         };
         let white = lines(true, false);

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 pub const MAX_LINE: usize = 1 << 20;
 
 /// A line, or the reason why there is none.
-pub enum Line {
+pub enum InputLine {
     /// A line, with invalid UTF-8 replaced.
     Text(String),
     /// A line of more than [`MAX_LINE`] bytes, skipped.
@@ -18,25 +18,25 @@ pub enum Line {
 }
 
 /// Calls `take` with each line until the end of input, a read error, or until it returns false.
-pub fn read_lines(mut input: impl BufRead, mut take: impl FnMut(Line) -> bool) {
+pub fn read_lines(mut input: impl BufRead, mut take: impl FnMut(InputLine) -> bool) {
     loop {
-        let line = read_line(&mut input).unwrap_or_else(Line::Failed);
-        let last = matches!(line, Line::End | Line::Failed(_));
+        let line = read_line(&mut input).unwrap_or_else(InputLine::Failed);
+        let last = matches!(line, InputLine::End | InputLine::Failed(_));
         if !take(line) || last {
             return;
         }
     }
 }
 
-fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
+fn read_line(input: &mut impl BufRead) -> io::Result<InputLine> {
     let mut line = Vec::new();
     let mut limited = input.by_ref().take(MAX_LINE as u64);
     if limited.read_until(b'\n', &mut line)? == 0 {
-        return Ok(Line::End);
+        return Ok(InputLine::End);
     }
     if line.len() < MAX_LINE || line.ends_with(b"\n") {
-        return Ok(Line::Text(String::from_utf8_lossy(&line).into_owned()));
+        return Ok(InputLine::Text(String::from_utf8_lossy(&line).into_owned()));
     }
     input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
+    Ok(InputLine::TooLong)
 }

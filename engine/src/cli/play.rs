@@ -1,7 +1,7 @@
 //! `engine play`: a game in a terminal.
 
+mod game_record;
 mod input;
-mod record;
 mod thinking;
 
 use std::io::{self, IsTerminal};
@@ -16,12 +16,12 @@ use cozy_chess::{Board, Color, Move};
 use engine::{Engine, Level, write_fen};
 use host::{ExitCode, FileError, StopSignal, print};
 
-use super::diagram::{Style, diagram};
+use super::diagram::{DiagramStyle, diagram};
 use super::files::embedded_evaluator;
-use super::lines::{Line, read_lines};
+use super::lines::{InputLine, read_lines};
 use super::{at_least_one, fen_argument};
+use game_record::GameRecord;
 use input::Input;
-use record::Record;
 use thinking::{Effort, think};
 
 /// Interval between two checks for signals.
@@ -92,14 +92,14 @@ pub fn run(args: &PlayArgs) -> Result<ExitCode> {
     stop.end_soon().context("cannot start a thread")?;
     let mut table = Table {
         engine: Engine::new(embedded_evaluator()?),
-        record: Record::new(args.fen.clone().unwrap_or_default()),
+        record: GameRecord::new(args.fen.clone().unwrap_or_default()),
         human,
         effort: Effort {
             level: args.level.map(Into::into),
             depth: args.depth,
             time: Duration::from_millis(args.movetime),
         },
-        style: Style {
+        style: DiagramStyle {
             ascii: args.ascii,
             flipped: human == Color::Black,
         },
@@ -125,10 +125,10 @@ pub fn run(args: &PlayArgs) -> Result<ExitCode> {
 /// State of the game and its display.
 struct Table {
     engine: Engine,
-    record: Record,
+    record: GameRecord,
     human: Color,
     effort: Effort,
-    style: Style,
+    style: DiagramStyle,
     stop: StopSignal,
 }
 
@@ -182,13 +182,13 @@ impl Table {
     }
 
     /// Returns the next line; `None` at the end of input and after a stop signal.
-    fn next_line(&self, lines: &Receiver<Line>) -> Result<Option<String>> {
+    fn next_line(&self, lines: &Receiver<InputLine>) -> Result<Option<String>> {
         while !self.stop.is_asked() {
             match lines.recv_timeout(TICK) {
-                Ok(Line::Text(line)) => return Ok(Some(line)),
-                Ok(Line::TooLong) => print("That line is too long.\n")?,
-                Ok(Line::Failed(error)) => return Err(error.into()),
-                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Ok(InputLine::Text(line)) => return Ok(Some(line)),
+                Ok(InputLine::TooLong) => print("That line is too long.\n")?,
+                Ok(InputLine::Failed(error)) => return Err(error.into()),
+                Ok(InputLine::End) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }

@@ -1,11 +1,13 @@
-//! UCI session over a pipe. A reader thread splits the input into lines, a worker thread owns the
+//! UCI session over a pipe. A reader thread splits the input into lines, the engine thread owns the
 //! engine and runs jobs in order, and the session between them handles `isready`, `stop`,
 //! `ponderhit`, `quit` and signals at any time.
 
+mod control;
+mod engine_thread;
 mod openings;
-mod worker;
+mod output;
 
-use std::io::{self, BufReader, Read, Write, stdout};
+use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -16,8 +18,10 @@ use anyhow::{Context, Result, anyhow};
 use engine::uci::{Command, Go, SetOption};
 use host::{ExitCode, StopSignal};
 
-use super::lines::{Line, MAX_LINE, read_lines};
-use worker::{Job, Worker};
+use super::lines::{InputLine, MAX_LINE, read_lines};
+use control::Control;
+use engine_thread::{EngineThread, Job};
+use output::{inform, say};
 
 /// Interval between two checks for signals.
 const TICK: Duration = Duration::from_millis(100);
@@ -33,7 +37,7 @@ pub fn run(input: impl Read + Send + 'static) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     stop.end_soon().context("cannot start a thread")?;
     let unsettled = Arc::new(AtomicUsize::new(0));
-    let worker = Worker::new(Arc::clone(&unsettled))?;
+    let engine = EngineThread::new(Arc::clone(&unsettled))?;
     let (sender, received) = mpsc::sync_channel(MOST_WAITING);
     let read = sender.clone();
     start("reader", move || {
@@ -41,7 +45,7 @@ pub fn run(input: impl Read + Send + 'static) -> Result<ExitCode> {
         read_lines(input, |line| read.send(Event::Line(line)).is_ok());
     })?;
     let events = Events { stop, received };
-    let session = Session::start(events, sender, unsettled, |jobs| worker.run(jobs))?;
+    let session = Session::start(events, sender, unsettled, |jobs| engine.run(jobs))?;
     let ended = session.run();
     if let Err(error) = &ended {
         inform(&format!("{error:#}"));
@@ -54,28 +58,12 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
     thread.context("cannot start a thread")
 }
 
-/// Prints a line and flushes.
-///
-/// # Errors
-/// If stdout is closed.
-fn say(line: &str) -> io::Result<()> {
-    let mut out = stdout().lock();
-    writeln!(out, "{line}").and_then(|()| out.flush())
-}
-
-/// Prints an `info string`; ignores a closed stdout.
-fn inform(text: &str) {
-    // Control characters could start another line.
-    let line = text.replace(char::is_control, " ");
-    let _ = say(&format!("info string {line}"));
-}
-
 /// Event that the session waits for.
 enum Event {
     /// A line of input.
-    Line(Line),
-    /// End of the worker thread, by a panic or because there are no more jobs.
-    WorkerEnded,
+    Line(InputLine),
+    /// End of the engine thread, by a panic or because there are no more jobs.
+    EngineEnded,
 }
 
 struct Events {
@@ -94,39 +82,29 @@ impl Events {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 // Both threads have reported their end before.
-                Err(RecvTimeoutError::Disconnected) => return Some(Event::WorkerEnded),
+                Err(RecvTimeoutError::Disconnected) => return Some(Event::EngineEnded),
             }
         }
     }
 }
 
-/// Flags by which the session controls a queued or running search.
-struct Control {
-    stop: AtomicBool,
-    pondering: AtomicBool,
-    /// Whether its `bestmove` is known.
-    done: AtomicBool,
-    /// Whether it ends by itself, so that later searches of a script may wait for it.
-    bounded: bool,
-}
-
 struct Session {
     events: Events,
     jobs: SyncSender<Job>,
-    worker: JoinHandle<()>,
+    engine: JoinHandle<()>,
     /// Unfinished searches, oldest first.
     searches: Vec<Arc<Control>>,
     /// Number of queued `setoption` and `ucinewgame` jobs.
     unsettled: Arc<AtomicUsize>,
 }
 
-/// Sends [`Event::WorkerEnded`] when dropped, also by a panic.
+/// Sends [`Event::EngineEnded`] when dropped, also by a panic.
 struct NotifyEnd(SyncSender<Event>);
 
 impl Drop for NotifyEnd {
     fn drop(&mut self) {
         // The session may have ended already.
-        let _ = self.0.send(Event::WorkerEnded);
+        let _ = self.0.send(Event::EngineEnded);
     }
 }
 
@@ -138,14 +116,14 @@ impl Session {
         work: impl FnOnce(Receiver<Job>) + Send + 'static,
     ) -> Result<Session> {
         let (jobs, given) = mpsc::sync_channel(MOST_WAITING);
-        let worker = start("engine", move || {
+        let engine = start("engine", move || {
             let _end = NotifyEnd(sender);
             work(given);
         })?;
         Ok(Session {
             events,
             jobs,
-            worker,
+            engine,
             searches: Vec::new(),
             unsettled,
         })
@@ -156,15 +134,15 @@ impl Session {
         loop {
             match self.events.next() {
                 None => return self.finish(),
-                Some(Event::WorkerEnded) => return Err(engine_lost()),
-                Some(Event::Line(Line::End)) => return self.finish(),
-                Some(Event::Line(Line::Failed(error))) => {
+                Some(Event::EngineEnded) => return Err(engine_lost()),
+                Some(Event::Line(InputLine::End)) => return self.finish(),
+                Some(Event::Line(InputLine::Failed(error))) => {
                     return Err(error).context("cannot read UCI input");
                 }
-                Some(Event::Line(Line::TooLong)) => {
+                Some(Event::Line(InputLine::TooLong)) => {
                     inform(&format!("line of more than {MAX_LINE} bytes ignored"));
                 }
-                Some(Event::Line(Line::Text(line))) => {
+                Some(Event::Line(InputLine::Text(line))) => {
                     let (command, wrong) = Command::read(&line);
                     for error in wrong {
                         inform(&error.to_string());
@@ -257,13 +235,13 @@ impl Session {
     }
 
     fn stop_searches(&self, which: impl Fn(&Control) -> bool) {
-        stop_searches(&self.searches, &self.worker, which);
+        stop_searches(&self.searches, &self.engine, which);
     }
 
     fn ponder_hit(&self) {
         if let Some(search) = self.searches.last() {
             search.pondering.store(false, Ordering::Relaxed);
-            self.worker.thread().unpark();
+            self.engine.thread().unpark();
         }
     }
 
@@ -286,14 +264,14 @@ impl Session {
         let asked = loop {
             match self.events.next() {
                 None => break true,
-                Some(Event::WorkerEnded) => break false,
+                Some(Event::EngineEnded) => break false,
                 Some(Event::Line(_)) => {}
             }
         };
         if asked {
-            stop_searches(&self.searches, &self.worker, |_| true);
+            stop_searches(&self.searches, &self.engine, |_| true);
         }
-        self.worker.join().map_err(|_| engine_lost())?;
+        self.engine.join().map_err(|_| engine_lost())?;
         Ok(match asked {
             true => self.events.stop.exit_code(),
             false => ExitCode::Done,
@@ -303,13 +281,13 @@ impl Session {
 
 fn stop_searches(
     searches: &[Arc<Control>],
-    worker: &JoinHandle<()>,
+    engine: &JoinHandle<()>,
     which: impl Fn(&Control) -> bool,
 ) {
     for search in searches.iter().filter(|search| which(search)) {
         search.stop.store(true, Ordering::Relaxed);
     }
-    worker.thread().unpark();
+    engine.thread().unpark();
 }
 
 fn engine_lost() -> anyhow::Error {
@@ -324,7 +302,7 @@ mod tests {
     fn session(lines: &[&str], work: impl FnOnce(Receiver<Job>) + Send + 'static) -> Session {
         let (sender, received) = mpsc::sync_channel(MOST_WAITING);
         for line in lines {
-            let line = Line::Text(line.to_string());
+            let line = InputLine::Text(line.to_string());
             sender.send(Event::Line(line)).unwrap();
         }
         let stop = StopSignal::default();
@@ -333,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_ends_with_its_worker() {
+    fn a_session_ends_with_its_engine() {
         for lines in [
             &["go infinite", "isready"][..],
             &["isready"],
@@ -341,7 +319,7 @@ mod tests {
         ] {
             let session = session(lines, |jobs| {
                 let _ = jobs.recv();
-                panic!("deliberate panic in the worker");
+                panic!("deliberate panic in the engine");
             });
             let (sender, ended) = mpsc::channel();
             thread::spawn(move || sender.send(session.run()));

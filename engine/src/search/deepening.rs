@@ -8,8 +8,8 @@ use crate::search::params::{ASPIRATION_DEPTH, ASPIRATION_WINDOW};
 use crate::search::report::{Line, Outcome, Report};
 use crate::search::searcher::{Halted, Searcher};
 use crate::search::shared::Shared;
+use crate::search::thread_data::RootMove;
 use crate::search::transposition_table::ScoreBound;
-use crate::search::worker::RootMove;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -129,18 +129,18 @@ impl Certainty {
 impl Searcher<'_> {
     /// Deepens until a limit is reached.
     pub(super) fn deepen(mut self, report: &mut dyn FnMut(&Report)) -> Best {
-        let lines = self.shared.limits.lines.clamp(1, self.worker.root.len());
+        let lines = self.shared.limits.lines.clamp(1, self.thread.root.len());
         let deepest = self.shared.limits.depth.unwrap_or(MAX_DEPTH);
         let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
         let mut certainty = Certainty::default();
         let mut proof = None;
         // Half of the helper threads search one ply ahead, so that threads differ in their work.
         for depth in 1 + (self.index % 2) as i32..=deepest {
-            let before = self.worker.root[0].pv[0];
+            let before = self.thread.root[0].pv[0];
             if self.iteration(depth, lines, report).is_err() {
                 // The best move of an aborted iteration is usable: it searched the previous best
                 // move first.
-                if self.index == 0 && self.worker.root[0].pv[0] != before {
+                if self.index == 0 && self.thread.root[0].pv[0] != before {
                     self.tell(depth, 1, None, report);
                 }
                 break;
@@ -171,7 +171,7 @@ impl Searcher<'_> {
         Best {
             depth: self.depth,
             seldepth: self.seldepth,
-            root: std::mem::take(&mut self.worker.root),
+            root: std::mem::take(&mut self.thread.root),
             is_proved: proof == Some(Proof::Mate),
         }
     }
@@ -185,7 +185,7 @@ impl Searcher<'_> {
         report: &mut dyn FnMut(&Report),
     ) -> Result<(), Halted> {
         self.seldepth = 0;
-        let last = self.worker.root[0].score;
+        let last = self.thread.root[0].score;
         let (mut alpha, mut beta) = (-Score::INFINITE, Score::INFINITE);
         let mut width = ASPIRATION_WINDOW.get();
         if depth >= ASPIRATION_DEPTH && lines == 1 && !last.is_decided() {
@@ -222,7 +222,7 @@ impl Searcher<'_> {
         bound: Option<(Score, ScoreBound)>,
         report: &mut dyn FnMut(&Report),
     ) {
-        let line = &self.worker.root[rank - 1];
+        let line = &self.thread.root[rank - 1];
         let (score, bound) = bound.unwrap_or((line.score, line.bound));
         let nodes = self.shared.nodes.load(Ordering::Relaxed);
         let hits = self.shared.tablebase_hits.load(Ordering::Relaxed);
@@ -243,7 +243,7 @@ impl Searcher<'_> {
     /// Returns whether to stop deepening: a limit is met, or another iteration is not worth its
     /// time.
     fn is_enough(&self, depth: i32, certainty: &mut Certainty) -> bool {
-        let best = &self.worker.root[0];
+        let best = &self.thread.root[0];
         let factor = certainty.factor(best, self.nodes);
         let mate = best.score.plies_to_mate();
         let limits = self.shared.limits;
@@ -264,7 +264,7 @@ impl Searcher<'_> {
             return false;
         }
         let settled = mate.is_some_and(|plies| plies as i32 <= depth);
-        let forced = self.worker.root.len() == 1 && depth >= FORCED_DEPTH;
+        let forced = self.thread.root.len() == 1 && depth >= FORCED_DEPTH;
         settled || forced || self.elapsed() >= soft.mul_f64(factor).min(hard)
     }
 }

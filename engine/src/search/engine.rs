@@ -14,9 +14,9 @@ use crate::search::reductions::Reductions;
 use crate::search::report::{Outcome, Report, Signals};
 use crate::search::shared::Shared;
 use crate::search::table_memory::TableMemory;
+use crate::search::thread_data::ThreadData;
 use crate::search::threads;
 use crate::search::transposition_table::{HashError, TranspositionTable};
-use crate::search::worker::Worker;
 
 /// Transposition table size of a new engine, in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
@@ -31,8 +31,8 @@ pub struct Engine {
     table: TranspositionTable,
     tablebase: Option<Arc<dyn Tablebase>>,
     reductions: Reductions,
-    /// Workers, one per thread; the first reports.
-    workers: Vec<Worker>,
+    /// State of each search thread; the first reports.
+    threads: Vec<ThreadData>,
 }
 
 impl Engine {
@@ -57,7 +57,7 @@ impl Engine {
             table,
             tablebase: None,
             reductions: Reductions::new(),
-            workers: vec![Worker::new(&evaluator)],
+            threads: vec![ThreadData::new(&evaluator)],
             evaluator,
         }
     }
@@ -70,7 +70,7 @@ impl Engine {
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
         // Free the old table before touching the new one: memory may not suffice for both.
         self.table = TranspositionTable::new(mebibytes)?;
-        self.table.touch(self.workers.len());
+        self.table.touch(self.threads.len());
         Ok(())
     }
 
@@ -78,8 +78,8 @@ impl Engine {
     /// searches are deterministic.
     pub fn set_threads(&mut self, threads: usize) {
         let evaluator = &self.evaluator;
-        self.workers
-            .resize_with(threads.clamp(1, MAX_THREADS), || Worker::new(evaluator));
+        self.threads
+            .resize_with(threads.clamp(1, MAX_THREADS), || ThreadData::new(evaluator));
     }
 
     /// Sets a search parameter for the whole process, clamped to its bounds; clears this engine.
@@ -98,8 +98,8 @@ impl Engine {
 
     /// Clears the transposition table (on all threads) and the histories.
     pub fn clear(&mut self) {
-        self.table.clear(self.workers.len());
-        self.workers.iter_mut().for_each(Worker::clear);
+        self.table.clear(self.threads.len());
+        self.threads.iter_mut().for_each(ThreadData::clear);
     }
 
     /// Changes the evaluator, and clears the engine.
@@ -131,6 +131,6 @@ impl Engine {
             signals,
             &self.reductions,
         );
-        threads::run(&mut shared, &mut self.workers, position, report)
+        threads::run(&mut shared, &mut self.threads, position, report)
     }
 }

@@ -3,6 +3,7 @@
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
 use crate::search::exchange::{takes_en_passant, victim};
+use crate::search::placed::{Placed, moving};
 use crate::search::tree::Tree;
 
 /// Entries stay within `-HISTORY_LIMIT..=HISTORY_LIMIT`.
@@ -15,27 +16,6 @@ const NO_VICTIM: Piece = Piece::King;
 
 type ByTarget = [i16; Square::NUM];
 type ByPiece = [ByTarget; Piece::NUM];
-
-/// The mover, piece and target square of a move: the index of continuation history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed(u16);
-
-impl Placed {
-    const NUM: usize = Color::NUM * Piece::NUM * Square::NUM;
-    /// Index used after a null move and before the root.
-    pub(crate) const NONE: Placed = Placed(Placed::NUM as u16);
-
-    /// Returns the index of `mv`; `board` is the position before it.
-    pub(crate) fn by(board: &Board, mv: Move) -> Placed {
-        let piece = board.side_to_move() as usize * Piece::NUM + moving(board, mv) as usize;
-        Placed((piece * Square::NUM + mv.to as usize) as u16)
-    }
-
-    /// Returns the row of the continuation tables, `0..=NUM`.
-    pub(crate) fn index(self) -> usize {
-        self.0.into()
-    }
-}
 
 /// The history tables of one search thread.
 pub(crate) struct History {
@@ -142,11 +122,6 @@ impl History {
 fn adjust(entry: &mut i16, bonus: i32) {
     let now = i32::from(*entry);
     *entry = (now + bonus - now * bonus.abs() / HISTORY_LIMIT) as i16;
-}
-
-/// Returns the piece that a legal move moves.
-fn moving(board: &Board, mv: Move) -> Piece {
-    board.piece_on(mv.from).unwrap_or(Piece::Pawn)
 }
 
 /// Returns whether a move is a capture (en passant included) or a promotion.

@@ -6,14 +6,22 @@ use std::cell::OnceCell;
 use cozy_chess::{Move, Piece};
 
 use crate::board::checks::Checks;
+use crate::evaluation::Score;
 use crate::search::exchange::wins_at_least;
 use crate::search::history::is_tactical;
 use crate::search::move_picker::MovePicker;
-use crate::search::moves::Found;
 use crate::search::node::{Node, has_pieces};
 use crate::search::params::*;
 use crate::search::searcher::Searcher;
-use crate::search::worker::Worker;
+use crate::search::thread_data::ThreadData;
+
+/// State of a node's move loop.
+pub(super) struct Found {
+    pub(super) alpha: Score,
+    pub(super) best: Score,
+    pub(super) best_move: Option<Move>,
+    pub(super) number: usize,
+}
 
 /// A move about to be searched, with the data that pruning and reductions use.
 pub(super) struct Candidate {
@@ -45,7 +53,7 @@ impl Searcher<'_> {
         number: usize,
         checks: &OnceCell<Checks>,
     ) -> Candidate {
-        let Worker { tree, history, .. } = &*self.worker;
+        let ThreadData { tree, history, .. } = &*self.thread;
         let board = tree.board();
         let checks = checks.get_or_init(|| Checks::of(board));
         let tactical = is_tactical(board, mv);
@@ -72,7 +80,7 @@ impl Searcher<'_> {
         found: &Found,
         picker: &MovePicker,
     ) -> Pruning {
-        let board = self.worker.tree.board();
+        let board = self.thread.tree.board();
         if found.best.is_loss() || !has_pieces(board) {
             return Pruning::Search;
         }

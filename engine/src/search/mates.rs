@@ -33,7 +33,7 @@ impl Searcher<'_> {
     /// fifty-move rule. `None` with a depth limit, chosen root moves or several lines.
     fn mate_to_prove(&self) -> Option<u32> {
         let limits = self.shared.limits;
-        let clock = self.worker.tree.board().halfmove_clock();
+        let clock = self.thread.tree.board().halfmove_clock();
         let moves = limits
             .mate?
             .min(u32::from(FIFTY_MOVES.saturating_sub(clock)) / 2);
@@ -45,7 +45,7 @@ impl Searcher<'_> {
     /// plies has had its share. Also proves a mate already found if its line is incomplete.
     pub(super) fn mate_left_to_proof(&self, depth: i32) -> Option<u32> {
         let moves = self.mate_to_prove()?;
-        let best = &self.worker.root[0];
+        let best = &self.thread.root[0];
         let is_due = match best.score.plies_to_mate() {
             Some(plies) if plies <= 2 * moves as usize => best.pv.len() < plies,
             _ => {
@@ -63,12 +63,12 @@ impl Searcher<'_> {
         most: u32,
         report: &mut dyn FnMut(&Report),
     ) -> Result<Proof, Halted> {
-        let best = &self.worker.root[0];
+        let best = &self.thread.root[0];
         let found = best.score.moves_to_mate();
         let moves = found.map_or(most, |found| most.min(found.unsigned_abs()));
         let attacks = best.score >= Score::DRAW;
-        let board = self.worker.tree.board().clone();
-        let drawn = self.worker.tree.drawn_once_more();
+        let board = self.thread.tree.board().clone();
+        let drawn = self.thread.tree.drawn_once_more();
         for attacks in [attacks, !attacks] {
             let mover = board.side_to_move();
             let (attacker, plies) = match attacks {
@@ -84,7 +84,7 @@ impl Searcher<'_> {
                 false => Score::mated_in(plies.into()),
             };
             self.seldepth = plies.into();
-            let root = &mut self.worker.root;
+            let root = &mut self.thread.root;
             root.sort_by_key(|root| Reverse(root.pv[0] == line[0]));
             root[0].score = score;
             root[0].bound = ScoreBound::Exact;

@@ -8,13 +8,13 @@ use cozy_chess::Move;
 use crate::board::checks::Checks;
 use crate::evaluation::Score;
 use crate::search::history::is_tactical;
-use crate::search::late_moves::Pruning;
+use crate::search::late_moves::{Found, Pruning};
 use crate::search::move_picker::{MovePicker, Order};
 use crate::search::node::{Node, StaticEval};
 use crate::search::params::*;
 use crate::search::searcher::{Halted, Searcher, no_move_score};
+use crate::search::thread_data::ThreadData;
 use crate::search::transposition_table::{ScoreBound, TableEntry};
-use crate::search::worker::Worker;
 
 /// Result of a singular-extension search.
 enum Singular {
@@ -24,25 +24,17 @@ enum Singular {
     Cutoff(Score),
 }
 
-/// State of a node's move loop.
-pub(super) struct Found {
-    pub(super) alpha: Score,
-    pub(super) best: Score,
-    best_move: Option<Move>,
-    number: usize,
-}
-
 impl Searcher<'_> {
     /// Searches a node's moves in order until a cutoff, skipping pruned moves.
     pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
         let ply = node.ply;
         let table_move = node.table_move();
-        let board = self.worker.tree.board();
+        let board = self.thread.tree.board();
         let in_check = !board.checkers().is_empty();
         let checks = OnceCell::new();
         let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
-        let mut picker = MovePicker::all(board, table_move, &self.worker.moves);
-        let tried = self.worker.moves.tried.len();
+        let mut picker = MovePicker::all(board, table_move, &self.thread.moves);
+        let tried = self.thread.moves.tried.len();
         let mut found = Found {
             alpha: node.alpha,
             best: -Score::INFINITE,
@@ -74,35 +66,35 @@ impl Searcher<'_> {
                     Singular::Extend(plies) if plies < 0 => extension = plies,
                     Singular::Extend(plies) => extension = extension.max(plies),
                     Singular::Cutoff(score) => {
-                        picker.finish(&mut self.worker.moves);
-                        self.worker.moves.tried.truncate(tried);
+                        picker.finish(&mut self.thread.moves);
+                        self.thread.moves.tried.truncate(tried);
                         return Ok(score);
                     }
                 }
             }
             let deeper = node.depth - 1 + extension;
-            let doubles = self.worker.frames[ply].doubles + u8::from(extension > 1);
-            self.worker.frames[ply + 1].doubles = doubles;
+            let doubles = self.thread.frames[ply].doubles + u8::from(extension > 1);
+            self.thread.frames[ply + 1].doubles = doubles;
             self.play(mv);
             let score = self.search_child::<PV>(node, &found, deeper, reduction)?;
-            self.worker.tree.pop();
+            self.thread.tree.pop();
             self.count::<PV>(ply, mv, score, &mut found);
             if found.best >= node.beta {
                 break;
             }
         }
-        picker.finish(&mut self.worker.moves);
+        picker.finish(&mut self.thread.moves);
         if found.best >= node.beta
             && let Some(mv) = found.best_move
         {
             self.reward(node, mv, tried);
         }
-        self.worker.moves.tried.truncate(tried);
+        self.thread.moves.tried.truncate(tried);
         if found.number == 0 {
             return Ok(match node.excluded {
                 // No other legal move: the excluded one is singular.
                 Some(_) => node.alpha,
-                None => no_move_score(self.worker.tree.board(), ply),
+                None => no_move_score(self.thread.tree.board(), ply),
             });
         }
         if node.excluded.is_some() {
@@ -116,12 +108,12 @@ impl Searcher<'_> {
     }
 
     fn pick(&mut self, picker: &mut MovePicker, checks: &OnceCell<Checks>) -> Option<Move> {
-        let Worker {
+        let ThreadData {
             tree,
             history,
             moves,
             ..
-        } = &mut *self.worker;
+        } = &mut *self.thread;
         let order = Order {
             tree,
             history,
@@ -172,15 +164,15 @@ impl Searcher<'_> {
     fn count<const PV: bool>(&mut self, ply: usize, mv: Move, score: Score, found: &mut Found) {
         found.best = found.best.max(score);
         if score <= found.alpha {
-            self.worker.moves.tried.push(mv);
+            self.thread.moves.tried.push(mv);
             return;
         }
         if let Some(surpassed) = found.best_move.replace(mv) {
-            self.worker.moves.tried.push(surpassed);
+            self.thread.moves.tried.push(surpassed);
         }
         found.alpha = score;
         if PV {
-            self.worker.pv.set(ply, mv);
+            self.thread.pv.set(ply, mv);
         }
     }
 
@@ -200,15 +192,15 @@ impl Searcher<'_> {
         }
         let bound = entry.score - SINGULAR_MARGIN * node.depth;
         let depth = (node.depth - 1) / 2;
-        self.worker.frames[node.ply].excluded = Some(mv);
+        self.thread.frames[node.ply].excluded = Some(mv);
         let score = self.node::<false>(depth, bound - 1, bound, node.cut);
-        self.worker.frames[node.ply].excluded = None;
+        self.thread.frames[node.ply].excluded = None;
         let score = score?;
         let null_window = node.alpha.next() == node.beta;
         Ok(if score < bound {
             let double = null_window
                 && score < bound - DOUBLE_MARGIN.get()
-                && self.worker.frames[node.ply].doubles < MOST_DOUBLES;
+                && self.thread.frames[node.ply].doubles < MOST_DOUBLES;
             Singular::Extend(1 + i32::from(double))
         } else if bound >= node.beta && null_window {
             // Multi-cut: another move reaches beta as well.
@@ -222,12 +214,12 @@ impl Searcher<'_> {
 
     /// Rewards the cutoff move in history and penalises the moves tried before it.
     fn reward(&mut self, node: &Node, cutoff: Move, tried: usize) {
-        let Worker {
+        let ThreadData {
             tree,
             history,
             moves,
             ..
-        } = &mut *self.worker;
+        } = &mut *self.thread;
         let board = tree.board();
         let bonus = history_bonus(node.depth);
         let quiet = !is_tactical(board, cutoff);
@@ -248,7 +240,7 @@ impl Searcher<'_> {
 
     /// Rewards the quiet move that led to a node that failed low.
     fn reward_last(&mut self, node: &Node) {
-        let Worker { tree, history, .. } = &mut *self.worker;
+        let ThreadData { tree, history, .. } = &mut *self.thread;
         if let Some(mv) = tree.played()
             && !is_tactical(tree.earlier(1), mv)
         {
@@ -262,9 +254,9 @@ impl Searcher<'_> {
             best, best_move, ..
         } = *found;
         let bound = ScoreBound::of(best, node.alpha, node.beta);
-        let Worker {
+        let ThreadData {
             tree, corrections, ..
-        } = &mut *self.worker;
+        } = &mut *self.thread;
         let board = tree.board();
         let quiet = best_move.is_none_or(|mv| !is_tactical(board, mv));
         if let Some(StaticEval { corrected, .. }) = node.static_eval

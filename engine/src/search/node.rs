@@ -7,8 +7,8 @@ use crate::evaluation::Score;
 use crate::search::history::is_tactical;
 use crate::search::params::*;
 use crate::search::searcher::{Halted, Searcher};
+use crate::search::thread_data::ThreadData;
 use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
-use crate::search::worker::Worker;
 
 /// Halfmove clock from which table scores are ignored: they do not account for the coming
 /// fifty-move draw.
@@ -69,12 +69,12 @@ impl Searcher<'_> {
             return self.quiescence::<PV>(0, alpha, beta);
         }
         self.enter_node()?;
-        let ply = self.worker.tree.ply();
-        self.worker.pv.clear(ply);
+        let ply = self.thread.tree.ply();
+        self.thread.pv.clear(ply);
         if let Some(draw) = self.rule_draw() {
             return Ok(draw);
         }
-        if self.worker.tree.is_full() {
+        if self.thread.tree.is_full() {
             return Ok(self.evaluate());
         }
         // Mate-distance pruning.
@@ -84,8 +84,8 @@ impl Searcher<'_> {
             return Ok(alpha);
         }
         let early = TranspositionTable::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
-        let excluded = self.worker.frames[ply].excluded;
-        let key = self.worker.tree.key();
+        let excluded = self.thread.frames[ply].excluded;
+        let key = self.thread.tree.key();
         let mut entry = None;
         if excluded.is_none() {
             entry = self.shared.table.probe(key, ply);
@@ -121,7 +121,7 @@ impl Searcher<'_> {
                 return Ok(score);
             }
         } else {
-            self.worker.frames[ply].evaluation = None;
+            self.thread.frames[ply].evaluation = None;
         }
         if node.table_move().is_none()
             && excluded.is_none()
@@ -153,21 +153,21 @@ impl Searcher<'_> {
 
     /// Returns whether the fifty-move draw is too near for scores from the table.
     fn is_near_fifty_moves(&self) -> bool {
-        self.worker.tree.board().halfmove_clock() >= CLOCK_DISTRUSTED
+        self.thread.tree.board().halfmove_clock() >= CLOCK_DISTRUSTED
     }
 
     /// Returns the tablebase score if it decides the node. Probes only at halfmove clock 0, as the
     /// tables assume.
     fn tablebase_score(&mut self, depth: i32, alpha: Score, beta: Score) -> Option<Score> {
         let tablebase = self.shared.tablebase?;
-        let board = self.worker.tree.board();
+        let board = self.thread.tree.board();
         let (pieces, most) = (board.occupied().len(), tablebase.max_pieces());
         let applies = self.shared.root_wdl.is_none()
             && board.halfmove_clock() == 0
             && (pieces < most || pieces == most && depth >= tablebase.probe_depth());
         let wdl = applies.then(|| tablebase.wdl(board))??;
         self.tablebase_hits += 1;
-        let ply = self.worker.tree.ply();
+        let ply = self.thread.tree.ply();
         let win = Score::tablebase_win(ply);
         let (score, bound) = match wdl {
             Wdl::Win => (win, ScoreBound::Lower),
@@ -183,14 +183,14 @@ impl Searcher<'_> {
             evaluation: None,
         };
         let decided = self.cutoff(&found, depth, alpha, beta)?;
-        let key = self.worker.tree.key();
+        let key = self.thread.tree.key();
         self.shared.table.store(key, ply, &found);
         Some(decided)
     }
 
     /// Corrects the network's evaluation by correction history and the table's bound.
     pub(super) fn static_eval(&self, raw: Score, entry: Option<&TableEntry>) -> StaticEval {
-        let corrected = self.worker.corrections.apply(self.worker.tree.board(), raw);
+        let corrected = self.thread.corrections.apply(self.thread.tree.board(), raw);
         let nearer = entry.filter(|entry| {
             entry.bound.refutes(entry.score, corrected) && !self.is_near_fifty_moves()
         });
@@ -202,7 +202,7 @@ impl Searcher<'_> {
 
     fn evaluate_node(&mut self, node: &mut Node, raw: Score) {
         let static_eval = self.static_eval(raw, node.entry.as_ref());
-        let frames = &mut self.worker.frames;
+        let frames = &mut self.thread.frames;
         frames[node.ply].evaluation = Some(static_eval.corrected);
         let earlier = [2, 4]
             .iter()
@@ -223,7 +223,7 @@ impl Searcher<'_> {
 
     /// Rewards or penalises the last quiet move by how much it changed its side's evaluation.
     fn reward_by_evaluation(&mut self, improved: i32) {
-        let Worker { tree, history, .. } = &mut *self.worker;
+        let ThreadData { tree, history, .. } = &mut *self.thread;
         if let Some(mv) = tree.played()
             && !is_tactical(tree.earlier(1), mv)
         {
@@ -263,25 +263,25 @@ impl Searcher<'_> {
     /// a normal search.
     fn null_move(&mut self, node: &Node, estimate: Score) -> Result<Option<Score>, Halted> {
         let (ply, depth, beta) = (node.ply, node.depth, node.beta);
-        let passed_before = self.worker.tree.played().is_none();
+        let passed_before = self.thread.tree.played().is_none();
         if depth < NULL_DEPTH
             || passed_before
             || ply < self.null_from
             || self.shared.seeks_mate()
             || estimate < beta
             || beta.is_loss()
-            || !has_pieces(self.worker.tree.board())
+            || !has_pieces(self.thread.tree.board())
         {
             return Ok(None);
         }
         let surplus = estimate.centipawns() - beta.centipawns();
         let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / NULL_SURPLUS.get()).min(3);
-        self.worker.frames[ply + 1].doubles = self.worker.frames[ply].doubles;
-        self.worker.tree.push_null();
-        self.shared.table.prefetch(self.worker.tree.key());
+        self.thread.frames[ply + 1].doubles = self.thread.frames[ply].doubles;
+        self.thread.tree.push_null();
+        self.shared.table.prefetch(self.thread.tree.key());
         let before = beta - 1;
         let score = -self.node::<false>(reduced, -beta, -before, !node.cut)?;
-        self.worker.tree.pop();
+        self.thread.tree.pop();
         if score < beta {
             return Ok(None);
         }

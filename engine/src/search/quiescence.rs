@@ -10,8 +10,8 @@ use crate::search::history::is_tactical;
 use crate::search::move_picker::{MovePicker, Order};
 use crate::search::params::{DELTA_MARGIN, QUIET_CHECKS_TO, RECAPTURES_FROM};
 use crate::search::searcher::{Halted, Searcher, no_move_score};
+use crate::search::thread_data::ThreadData;
 use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
-use crate::search::worker::Worker;
 
 impl Searcher<'_> {
     /// Returns the score of the current position after quiescence. `plies` counts from the horizon.
@@ -22,8 +22,8 @@ impl Searcher<'_> {
         beta: Score,
     ) -> Result<Score, Halted> {
         self.enter_node()?;
-        let ply = self.worker.tree.ply();
-        self.worker.pv.clear(ply);
+        let ply = self.thread.tree.ply();
+        self.thread.pv.clear(ply);
         if let Some(draw) = self.rule_draw() {
             return Ok(draw);
         }
@@ -32,7 +32,7 @@ impl Searcher<'_> {
             return Ok(alpha);
         }
         let early = TranspositionTable::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
-        let key = self.worker.tree.key();
+        let key = self.thread.tree.key();
         let entry = self.shared.table.probe(key, ply);
         if !PV && let Some(score) = entry.and_then(|entry| self.cutoff(&entry, 0, alpha, beta)) {
             return Ok(score);
@@ -44,7 +44,7 @@ impl Searcher<'_> {
         let mut best_move = None;
         let mut futility = -Score::INFINITE;
         if let Some(raw) = evaluation {
-            if is_nearly_stalemate(self.worker.tree.board()) {
+            if is_nearly_stalemate(self.thread.tree.board()) {
                 return Ok(Score::DRAW);
             }
             best = self.static_eval(raw, entry.as_ref()).estimate;
@@ -52,26 +52,26 @@ impl Searcher<'_> {
                 // No search has confirmed the evaluation: return the mean of it and beta.
                 return Ok(Score::between(beta, best));
             }
-            if best >= beta || self.worker.tree.is_full() {
+            if best >= beta || self.thread.tree.is_full() {
                 return Ok(best);
             }
             alpha = alpha.max(best);
             futility = best + DELTA_MARGIN.get();
-        } else if self.worker.tree.is_full() {
+        } else if self.thread.tree.is_full() {
             return Ok(self.evaluate());
         }
-        let tree = &self.worker.tree;
+        let tree = &self.thread.tree;
         let landed = tree.played().map(|mv| mv.to);
         let board = tree.board();
         let hint = entry.and_then(|entry| entry.mv);
         let mut picker = match in_check {
-            true => MovePicker::all(board, hint, &self.worker.moves),
+            true => MovePicker::all(board, hint, &self.thread.moves),
             false => {
                 let mut victims = board.colors(!board.side_to_move());
                 if plies >= RECAPTURES_FROM && !best.is_loss() {
                     victims &= landed.map_or(BitBoard::EMPTY, Square::bitboard);
                 }
-                let picker = MovePicker::tactical(board, hint, victims, &self.worker.moves);
+                let picker = MovePicker::tactical(board, hint, victims, &self.thread.moves);
                 match plies < QUIET_CHECKS_TO && !best.is_loss() {
                     true => picker.and_quiet_checks(),
                     false => picker,
@@ -79,12 +79,12 @@ impl Searcher<'_> {
             }
         };
         loop {
-            let Worker {
+            let ThreadData {
                 tree,
                 history,
                 moves,
                 ..
-            } = &mut *self.worker;
+            } = &mut *self.thread;
             let board = tree.board();
             let order = Order {
                 tree,
@@ -121,7 +121,7 @@ impl Searcher<'_> {
             }
             self.play(mv);
             let score = -self.quiescence::<PV>(plies + 1, -beta, -alpha)?;
-            self.worker.tree.pop();
+            self.thread.tree.pop();
             if score <= best {
                 continue;
             }
@@ -130,16 +130,16 @@ impl Searcher<'_> {
                 alpha = score;
                 best_move = Some(mv);
                 if PV {
-                    self.worker.pv.set(ply, mv);
+                    self.thread.pv.set(ply, mv);
                 }
                 if score >= beta {
                     break;
                 }
             }
         }
-        picker.finish(&mut self.worker.moves);
+        picker.finish(&mut self.thread.moves);
         if in_check && !picker.saw_legal_move() {
-            return Ok(no_move_score(self.worker.tree.board(), ply));
+            return Ok(no_move_score(self.thread.tree.board(), ply));
         }
         let found = TableEntry {
             score: best,

@@ -18,16 +18,16 @@ impl Searcher<'_> {
         beta: Score,
         lines: usize,
     ) -> Result<Score, Halted> {
-        let last = self.worker.root[0].score;
+        let last = self.thread.root[0].score;
         let mut exact = Vec::with_capacity(lines + 1);
-        let result = self.root_moves(depth, alpha, beta, lines, &mut exact);
+        let result = self.search_root_moves(depth, alpha, beta, lines, &mut exact);
         if exact.is_empty() {
             // All moves failed low, or the search was halted before one did not: keep the previous
             // score.
-            self.worker.root[0].score = last;
+            self.thread.root[0].score = last;
         }
-        self.worker.root.sort_by_key(|root| Reverse(root.score));
-        let best = &mut self.worker.root[0];
+        self.thread.root.sort_by_key(|root| Reverse(root.score));
+        let best = &mut self.thread.root[0];
         if result.is_err() && best.score.is_loss() {
             // An unsearched move may save the game.
             best.score = best.score.max(last);
@@ -36,19 +36,19 @@ impl Searcher<'_> {
         if self.shared.limits.moves.is_empty() {
             let entry = TableEntry {
                 score,
-                mv: Some(self.worker.root[0].pv[0]),
+                mv: Some(self.thread.root[0].pv[0]),
                 depth,
                 bound: ScoreBound::of(score, alpha, beta),
                 pv: true,
                 evaluation: None,
             };
-            let key = self.worker.tree.key();
+            let key = self.thread.tree.key();
             self.shared.table.store(key, 0, &entry);
         }
         Ok(score)
     }
 
-    fn root_moves(
+    fn search_root_moves(
         &mut self,
         depth: i32,
         alpha: Score,
@@ -58,19 +58,19 @@ impl Searcher<'_> {
         exact: &mut Vec<Score>,
     ) -> Result<Score, Halted> {
         self.enter_node()?;
-        for root in &mut self.worker.root[lines..] {
+        for root in &mut self.thread.root[lines..] {
             root.score = -Score::INFINITE;
         }
         let mut best = -Score::INFINITE;
-        for index in 0..self.worker.root.len() {
+        for index in 0..self.thread.root.len() {
             // Score that a move must exceed to be among the lines.
             let floor = exact.get(lines - 1).copied().unwrap_or(alpha);
             let nodes = self.nodes;
             let score = self.root_move(depth, index, floor, beta, index < lines)?;
             let nodes = self.nodes - nodes;
             best = best.max(score);
-            let found = self.worker.pv.line_from(1);
-            let root = &mut self.worker.root[index];
+            let found = self.thread.pv.line_from(1);
+            let root = &mut self.thread.root[index];
             root.nodes += nodes;
             if score > floor {
                 root.score = score;
@@ -98,8 +98,8 @@ impl Searcher<'_> {
         beta: Score,
         is_line: bool,
     ) -> Result<Score, Halted> {
-        let mv = self.worker.root[index].pv[0];
-        let board = self.worker.tree.board();
+        let mv = self.thread.root[index].pv[0];
+        let board = self.thread.tree.board();
         let tactical = is_tactical(board, mv);
         self.play(mv);
         let mut score = Score::INFINITE;
@@ -113,7 +113,7 @@ impl Searcher<'_> {
         if score > floor {
             score = -self.node::<true>(depth - 1, -beta, -floor, false)?;
         }
-        self.worker.tree.pop();
+        self.thread.tree.pop();
         Ok(score)
     }
 }

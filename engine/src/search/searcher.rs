@@ -10,8 +10,8 @@ use crate::board::{has_legal_move, insufficient_material};
 use crate::evaluation::Score;
 use crate::evaluation::mop_up::mop_up;
 use crate::search::shared::Shared;
+use crate::search::thread_data::ThreadData;
 use crate::search::transposition_table::TableEntry;
-use crate::search::worker::Worker;
 
 /// Nodes between two checks of the clock and the stop flag.
 const NODES_PER_LOOK: u64 = 512;
@@ -22,7 +22,7 @@ pub(super) struct Halted;
 /// A search thread during one search.
 pub(super) struct Searcher<'a> {
     pub(super) shared: &'a Shared<'a>,
-    pub(super) worker: &'a mut Worker,
+    pub(super) thread: &'a mut ThreadData,
     /// Thread number; thread 0 reports and checks the clock.
     pub(super) index: usize,
     /// Last finished iteration.
@@ -37,10 +37,14 @@ pub(super) struct Searcher<'a> {
 }
 
 impl<'a> Searcher<'a> {
-    pub(super) fn new(shared: &'a Shared, worker: &'a mut Worker, index: usize) -> Searcher<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        thread: &'a mut ThreadData,
+        index: usize,
+    ) -> Searcher<'a> {
         Searcher {
             shared,
-            worker,
+            thread,
             index,
             depth: 0,
             nodes: 0,
@@ -63,7 +67,7 @@ impl<'a> Searcher<'a> {
             return Err(Halted);
         }
         self.nodes += 1;
-        self.seldepth = self.seldepth.max(self.worker.tree.ply());
+        self.seldepth = self.seldepth.max(self.thread.tree.ply());
         Ok(())
     }
 
@@ -108,7 +112,7 @@ impl<'a> Searcher<'a> {
     /// Returns the uncorrected evaluation of the current position, from `entry` if stored there;
     /// `None` in check.
     pub(super) fn evaluate_quiet(&mut self, entry: Option<&TableEntry>) -> Option<Score> {
-        let checkers = self.worker.tree.board().checkers();
+        let checkers = self.thread.tree.board().checkers();
         let evaluate = || self.evaluate();
         checkers.is_empty().then(|| {
             entry
@@ -120,13 +124,13 @@ impl<'a> Searcher<'a> {
     /// Plays a move and prefetches its table entry.
     #[inline(always)]
     pub(super) fn play(&mut self, mv: Move) {
-        let Worker { tree, .. } = &mut *self.worker;
+        let ThreadData { tree, .. } = &mut *self.thread;
         tree.push(mv);
         self.shared.table.prefetch(tree.key());
     }
 
     pub(super) fn evaluate(&mut self) -> Score {
-        let Worker { tree, .. } = &mut *self.worker;
+        let ThreadData { tree, .. } = &mut *self.thread;
         let evaluator = self.shared.evaluator;
         let driving = evaluator.network().and_then(|_| mop_up(tree.board()));
         driving.unwrap_or_else(|| tree.evaluate(evaluator))
@@ -135,7 +139,7 @@ impl<'a> Searcher<'a> {
     /// Returns a draw by repetition, the fifty-move rule or insufficient material. Mate on the
     /// hundredth ply takes precedence over the fifty-move rule.
     pub(super) fn rule_draw(&self) -> Option<Score> {
-        let tree = &self.worker.tree;
+        let tree = &self.thread.tree;
         let board = tree.board();
         if insufficient_material(board) || tree.is_repetition() {
             return Some(Score::DRAW);
@@ -148,7 +152,7 @@ impl<'a> Searcher<'a> {
     /// Raises alpha to a draw if the mover can repeat a position.
     #[inline(always)]
     pub(super) fn at_least_a_draw(&self, alpha: Score) -> Score {
-        match alpha < Score::DRAW && self.worker.tree.can_repeat() {
+        match alpha < Score::DRAW && self.thread.tree.can_repeat() {
             true => Score::DRAW,
             false => alpha,
         }

@@ -1,4 +1,4 @@
-//! Multi-threaded search: sets up the root, runs all workers and picks the best result.
+//! Multi-threaded search: sets up the root, runs all threads and picks the best result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{mem, thread};
@@ -9,27 +9,27 @@ use crate::board::{Position, legal_moves};
 use crate::search::report::{Outcome, Report};
 use crate::search::searcher::{Searcher, no_move_score};
 use crate::search::shared::Shared;
+use crate::search::thread_data::{RootMove, ThreadData};
 use crate::search::transposition_table::ScoreBound;
-use crate::search::worker::{RootMove, Worker};
 
-/// Searches with all workers; the first reports.
+/// Searches on all threads; the first reports.
 pub(super) fn run(
     shared: &mut Shared,
-    workers: &mut [Worker],
+    threads: &mut [ThreadData],
     position: &Position,
     report: &mut dyn FnMut(&Report),
 ) -> Outcome {
-    let root = root_moves(shared, position.board());
+    let root = moves_to_search(shared, position.board());
     if root.is_empty() {
         return no_moves(position.board());
     }
-    for worker in &mut *workers {
-        worker.start();
-        worker.tree.start(position, shared.evaluator);
-        worker.root.clone_from(&root);
+    for thread in &mut *threads {
+        thread.start();
+        thread.tree.start(position, shared.evaluator);
+        thread.root.clone_from(&root);
     }
     let shared = &*shared;
-    let (first, helpers) = workers.split_first_mut().expect("an engine has a worker");
+    let (first, helpers) = threads.split_first_mut().expect("an engine has a thread");
     if helpers.is_empty() {
         // WebAssembly has no threads.
         return Searcher::new(shared, first, 0)
@@ -38,27 +38,27 @@ pub(super) fn run(
     }
     thread::scope(|scope| {
         let halt = HaltOnDrop(&shared.halt);
-        let mut threads = Vec::new();
-        for (index, worker) in helpers.iter_mut().enumerate() {
+        let mut handles = Vec::new();
+        for (index, thread) in helpers.iter_mut().enumerate() {
             let help = move || {
                 let halt = HaltOnDrop(&shared.halt);
-                let best = Searcher::new(shared, worker, index + 1).deepen(&mut |_| {});
+                let best = Searcher::new(shared, thread, index + 1).deepen(&mut |_| {});
                 // A finished helper must not stop the others.
                 mem::forget(halt);
                 best
             };
             match thread::Builder::new().spawn_scoped(scope, help) {
-                Ok(thread) => threads.push(thread),
+                Ok(handle) => handles.push(handle),
                 // The system has no more threads: continue with those started.
                 Err(_) => break,
             }
         }
         let mut best = Searcher::new(shared, first, 0).deepen(report);
         drop(halt);
-        let searched = 1 + threads.len();
+        let searched = 1 + handles.len();
         let mut by_helper = false;
-        for thread in threads {
-            match thread.join() {
+        for handle in handles {
+            match handle.join() {
                 Ok(other) if other.is_better_than(&best) => (best, by_helper) = (other, true),
                 Ok(_) => {}
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -82,7 +82,7 @@ impl Drop for HaltOnDrop<'_> {
 
 /// Returns the root moves to search: the requested ones, of those the ones that keep the tablebase
 /// result, if known.
-fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
+fn moves_to_search(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
     let wanted = &shared.limits.moves;
     let mut moves = legal_moves(board);
     if moves.iter().any(|mv| wanted.contains(mv)) {

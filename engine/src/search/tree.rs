@@ -8,9 +8,10 @@ use crate::evaluation::danger::Danger;
 use crate::evaluation::evaluator::{material_balance, network_value};
 use crate::evaluation::score::MAX_PLY;
 use crate::evaluation::{Evaluator, Score};
-use crate::search::history::Placed;
+use crate::search::placed::Placed;
 
-struct Node {
+/// A position of the line.
+struct StackEntry {
     board: Board,
     /// Move that led here ([`Tree::played`]).
     played: Option<Move>,
@@ -28,7 +29,7 @@ struct Node {
 /// The root and the moves played from it, with incrementally updated state. Allocated once for the
 /// longest line.
 pub struct Tree {
-    nodes: Vec<Node>,
+    entries: Vec<StackEntry>,
     ply: usize,
     /// Repetition keys of the game before the root and of the line.
     keys: Vec<u64>,
@@ -38,7 +39,7 @@ pub struct Tree {
 impl Tree {
     /// Returns a tree with the standard start at its root.
     pub fn new(evaluator: &Evaluator) -> Tree {
-        let node = || Node {
+        let entry = || StackEntry {
             board: Board::default(),
             played: None,
             placed: Placed::NONE,
@@ -47,7 +48,7 @@ impl Tree {
             danger: None,
         };
         let mut tree = Tree {
-            nodes: (0..=MAX_PLY).map(|_| node()).collect(),
+            entries: (0..=MAX_PLY).map(|_| entry()).collect(),
             ply: 0,
             keys: Vec::new(),
             accumulators: Accumulators::new(MAX_PLY + 1),
@@ -63,7 +64,7 @@ impl Tree {
         self.keys.clear();
         self.keys.extend_from_slice(position.earlier_keys());
         self.keys.push(position_key(board));
-        self.nodes[0] = Node {
+        self.entries[0] = StackEntry {
             board: board.clone(),
             played: None,
             placed: Placed::NONE,
@@ -83,29 +84,29 @@ impl Tree {
 
     /// Returns the current position.
     pub fn board(&self) -> &Board {
-        &self.nodes[self.ply].board
+        &self.entries[self.ply].board
     }
 
     /// Returns the move that led to the current position; `None` at the root and after a null move.
     pub fn played(&self) -> Option<Move> {
-        self.nodes[self.ply].played
+        self.entries[self.ply].played
     }
 
     /// Returns the board `back` plies ago, within the line.
     pub(crate) fn earlier(&self, back: usize) -> &Board {
-        &self.nodes[self.ply - back].board
+        &self.entries[self.ply - back].board
     }
 
     /// Returns the continuation index of the `back`-th last move, counted from 1.
     #[inline(always)]
     pub(crate) fn placed(&self, back: usize) -> Placed {
         let ply = (self.ply + 1).checked_sub(back);
-        ply.map_or(Placed::NONE, |ply| self.nodes[ply].placed)
+        ply.map_or(Placed::NONE, |ply| self.entries[ply].placed)
     }
 
     /// Returns the squares where the mover's pieces are attacked by lesser ones.
     pub(crate) fn danger(&self) -> Danger {
-        let Node { board, danger, .. } = &self.nodes[self.ply];
+        let StackEntry { board, danger, .. } = &self.entries[self.ply];
         danger.unwrap_or_else(|| Danger::of(board))
     }
 
@@ -132,7 +133,7 @@ impl Tree {
     /// # Panics
     /// If [`Tree::is_full`].
     pub fn push(&mut self, mv: Move) {
-        let [parent, child] = &mut self.nodes[self.ply..self.ply + 2] else {
+        let [parent, child] = &mut self.entries[self.ply..self.ply + 2] else {
             unreachable!("two positions")
         };
         child.board.clone_from(&parent.board);
@@ -160,7 +161,7 @@ impl Tree {
         self.ply += 1;
         self.accumulators.play(self.ply);
         self.keys.push(position_key(&board));
-        self.nodes[self.ply] = Node {
+        self.entries[self.ply] = StackEntry {
             board,
             played: None,
             placed: Placed::NONE,
@@ -184,8 +185,8 @@ impl Tree {
     /// Returns the static evaluation from the side to move's point of view. `evaluator` must be the
     /// one given to [`Tree::start`].
     pub fn evaluate(&mut self, evaluator: &Evaluator) -> Score {
-        let nodes = &self.nodes;
-        let Node { board, value, .. } = &nodes[self.ply];
+        let entries = &self.entries;
+        let StackEntry { board, value, .. } = &entries[self.ply];
         if let Some(value) = *value {
             return value;
         }
@@ -193,13 +194,13 @@ impl Tree {
             return material_balance(board);
         };
         let mover = board.side_to_move();
-        let line = |ply: usize| (&nodes[ply].board, nodes[ply].played);
+        let line = |ply: usize| (&entries[ply].board, entries[ply].played);
         let sides = self.accumulators.get(network, self.ply, mover, line);
         let [own, other] = [mover, !mover].map(|side| &sides[side as usize]);
         let (value, danger) = network_value(network, board, own, Some(other));
-        let node = &mut self.nodes[self.ply];
-        node.value = Some(value);
-        node.danger = danger;
+        let entry = &mut self.entries[self.ply];
+        entry.value = Some(value);
+        entry.danger = danger;
         value
     }
 
@@ -207,7 +208,7 @@ impl Tree {
     /// so is sure of a draw (upcoming repetition).
     #[inline(always)]
     pub fn can_repeat(&self) -> bool {
-        let most = self.nodes[self.ply].reversible.min(self.ply);
+        let most = self.entries[self.ply].reversible.min(self.ply);
         // Candidates have the opponent to move, and so lie an odd number of plies back.
         let mut earlier = (3..=most).step_by(2);
         earlier.any(|back| self.repeats(self.earlier(back)))
@@ -248,7 +249,7 @@ impl Tree {
         let Some((&key, earlier)) = self.keys.split_last() else {
             return false;
         };
-        let reversible = self.nodes[self.ply].reversible.min(earlier.len());
+        let reversible = self.entries[self.ply].reversible.min(earlier.len());
         // Only every other position has the same side to move, and none can recur after two plies.
         let mut same = (2..=reversible / 2)
             .map(|moves| 2 * moves)

@@ -8,7 +8,7 @@ use crate::search::{Report, ScoreBound};
 
 /// Formatting options.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Style {
+pub struct AnswerStyle {
     /// Whether castling is written as king takes rook.
     pub chess960: bool,
     /// Whether scores include `wdl` (`UCI_ShowWDL`).
@@ -16,7 +16,7 @@ pub struct Style {
 }
 
 /// Returns an `info` line for a search of `board`.
-pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
+pub fn info_line(report: &Report, board: &Board, style: AnswerStyle) -> String {
     let seconds = report.time.as_secs_f64();
     let nps = if seconds > 0.0 {
         report.nodes as f64 / seconds
@@ -52,7 +52,7 @@ pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
 
 /// Returns the `info` line for a position without legal moves, so that the score of a finished game
 /// can be read.
-pub fn ended_line(score: Score, board: &Board, style: Style) -> String {
+pub fn ended_line(score: Score, board: &Board, style: AnswerStyle) -> String {
     let chances = chances(score, board, style);
     // No minus: the current position is the mate.
     match score.plies_to_mate() {
@@ -62,7 +62,7 @@ pub fn ended_line(score: Score, board: &Board, style: Style) -> String {
 }
 
 /// Returns the field `wdl`, or nothing if not requested.
-fn chances(score: Score, board: &Board, style: Style) -> String {
+fn chances(score: Score, board: &Board, style: AnswerStyle) -> String {
     if !style.chances {
         return String::new();
     }

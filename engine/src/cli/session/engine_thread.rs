@@ -1,4 +1,4 @@
-//! Worker thread, which owns the engine.
+//! The thread that owns the engine and runs the jobs of a session.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,9 +20,11 @@ use fastrand::Rng;
 use models::{Network, QuantisedNetwork};
 
 use super::super::book::Book;
-use super::super::diagram::{Style, diagram};
+use super::super::diagram::{DiagramStyle, diagram};
 use super::super::{bench, eval, files, memory, perft};
-use super::{Control, inform, openings, say};
+use super::control::Control;
+use super::openings;
+use super::output::{inform, say};
 
 /// Maximum number of refused tablebase files reported by name.
 const MAX_REPORTED_FILES: usize = 8;
@@ -70,15 +72,15 @@ pub enum Job {
     },
 }
 
-/// The engine and its options.
-pub struct Worker {
+/// The engine and its options; state of the thread.
+pub struct EngineThread {
     engine: Engine,
     /// The network in use, in floats and quantised; kept under `Evaluation material`.
     networks: (Network, QuantisedNetwork),
     /// Current position; `None` after an unplayable `position`.
     position: Option<Position>,
     threads: usize,
-    style: uci::Style,
+    style: uci::AnswerStyle,
     overhead: Duration,
     lines: usize,
     level: Option<Level>,
@@ -86,7 +88,7 @@ pub struct Worker {
     elo: u32,
     own_book: bool,
     book: Option<Book>,
-    tables: Tables,
+    tables: TableOptions,
     random: Rng,
     /// End of the last search.
     idle_since: Instant,
@@ -94,17 +96,17 @@ pub struct Worker {
     unsettled: Arc<AtomicUsize>,
 }
 
-impl Worker {
-    /// Returns a worker with default options. `unsettled` is decremented after each `setoption` and
+impl EngineThread {
+    /// Returns an engine with default options. `unsettled` is decremented after each `setoption` and
     /// `ucinewgame`.
-    pub fn new(unsettled: Arc<AtomicUsize>) -> Result<Worker> {
+    pub fn new(unsettled: Arc<AtomicUsize>) -> Result<EngineThread> {
         let networks = files::embedded_networks()?;
-        Ok(Worker {
+        Ok(EngineThread {
             engine: Engine::new(Evaluator::new(networks.1.clone())),
             networks,
             position: Some(Position::startpos()),
             threads: 1,
-            style: uci::Style::default(),
+            style: uci::AnswerStyle::default(),
             overhead: DEFAULT_OVERHEAD,
             lines: 1,
             level: None,
@@ -112,7 +114,7 @@ impl Worker {
             elo: MAX_ELO,
             own_book: false,
             book: None,
-            tables: Tables::default(),
+            tables: TableOptions::default(),
             random: Rng::new(),
             idle_since: Instant::now(),
             unsettled,
@@ -246,7 +248,7 @@ impl Worker {
     }
 
     /// Changes the tablebase options; on an error nothing changes.
-    fn set_tables(&mut self, change: impl FnOnce(&mut Tables)) -> Result<()> {
+    fn set_tables(&mut self, change: impl FnOnce(&mut TableOptions)) -> Result<()> {
         let mut tables = self.tables.clone();
         change(&mut tables);
         self.engine.set_tablebase(tables.open()?);
@@ -348,7 +350,7 @@ impl Worker {
 
 /// Returns the board as a diagram, with its FEN, key and checkers.
 fn display(board: &Board) -> String {
-    let style = Style {
+    let style = DiagramStyle {
         ascii: true,
         flipped: false,
     };
@@ -378,16 +380,16 @@ fn open_book(path: &Path) -> Result<Book> {
 
 /// Tablebase options.
 #[derive(Clone)]
-struct Tables {
+struct TableOptions {
     /// Folders, separated as the system separates paths.
     folders: Option<String>,
     probe_depth: i32,
     fifty_moves: bool,
 }
 
-impl Default for Tables {
-    fn default() -> Tables {
-        Tables {
+impl Default for TableOptions {
+    fn default() -> TableOptions {
+        TableOptions {
             folders: None,
             probe_depth: 1,
             fifty_moves: true,
@@ -395,7 +397,7 @@ impl Default for Tables {
     }
 }
 
-impl Tables {
+impl TableOptions {
     fn open(&self) -> Result<Option<Arc<dyn Tablebase>>> {
         let Some(folders) = &self.folders else {
             return Ok(None);

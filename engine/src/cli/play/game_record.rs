@@ -4,15 +4,15 @@ use cozy_chess::{Board, Color, Move, util};
 use engine::{Ending, Position, pgn};
 
 /// A game in progress: opening, moves and current position.
-pub struct Record {
+pub struct GameRecord {
     opening: Board,
     moves: Vec<Move>,
     position: Position,
 }
 
-impl Record {
-    pub fn new(opening: Board) -> Record {
-        Record {
+impl GameRecord {
+    pub fn new(opening: Board) -> GameRecord {
+        GameRecord {
             position: Position::of(opening.clone()),
             moves: Vec::new(),
             opening,
@@ -69,7 +69,7 @@ impl Record {
             return false;
         };
         let moves = self.moves[..last].to_vec();
-        *self = Record::new(self.opening.clone());
+        *self = GameRecord::new(self.opening.clone());
         for mv in moves {
             self.play(mv);
         }

@@ -44,7 +44,7 @@ pub(crate) struct RootMove {
 }
 
 /// State a search thread keeps between searches.
-pub(crate) struct Worker {
+pub(crate) struct ThreadData {
     pub(crate) tree: Tree,
     pub(crate) frames: Vec<Frame>,
     pub(crate) history: History,
@@ -54,9 +54,9 @@ pub(crate) struct Worker {
     pub(crate) root: Vec<RootMove>,
 }
 
-impl Worker {
-    pub(crate) fn new(evaluator: &Evaluator) -> Worker {
-        Worker {
+impl ThreadData {
+    pub(crate) fn new(evaluator: &Evaluator) -> ThreadData {
+        ThreadData {
             tree: Tree::new(evaluator),
             frames: vec![Frame::NEW; MAX_PLY + 2],
             history: History::new(),
