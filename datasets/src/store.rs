@@ -6,6 +6,8 @@ mod builder;
 mod database;
 mod dataset;
 mod folder;
+mod format_version;
+mod holding;
 mod manifest;
 mod merge;
 mod ranges;
@@ -16,6 +18,7 @@ mod spill;
 
 pub use builder::{Builder, Unfinished};
 pub use dataset::{Dataset, Shuffled};
-pub use manifest::{Counts, FORMAT_VERSION, Manifest, Shard};
+pub use format_version::FORMAT_VERSION;
+pub use manifest::{Counts, Manifest, Shard};
 pub use shards::{merge_shard, shard};
 pub use sources::{PartEntry, SourceEntry};

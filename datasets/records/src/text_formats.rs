@@ -8,7 +8,7 @@ mod table;
 use serde::{Deserialize, Serialize};
 use shakmaty::{CastlingMode, Chess, FromSetup, Position, Setup};
 
-use evaluated::Evaluated;
+use evaluated::EvaluatedLine;
 
 use crate::games::without_mark;
 use crate::position::{Keyed, Month, Origin, Record};
@@ -64,7 +64,7 @@ impl PositionFormat {
         })
     }
 
-    fn parse(self, line: &[u8]) -> Option<Evaluated<'_>> {
+    fn parse(self, line: &[u8]) -> Option<EvaluatedLine<'_>> {
         match self {
             PositionFormat::EvaluationJson => json::parse(line),
             PositionFormat::Csv => table::parse_csv(line),

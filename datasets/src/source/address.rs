@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::source::digest::hex;
-use crate::source::http::HttpReader;
+use crate::source::s3::SCHEME;
 
 /// Query parameters that sign a request and do not identify the file, in any letter case. Entries
 /// ending in `-` match every name with that prefix.
@@ -62,7 +62,17 @@ pub(crate) fn identity(path: &Path) -> String {
 
 /// Returns the source as a URL, `None` if it is a file.
 pub(super) fn url(path: &Path) -> Option<&str> {
-    path.to_str().filter(|source| HttpReader::is_url(source))
+    path.to_str().filter(|source| is_url(source))
+}
+
+/// Returns whether a source's name is a URL with a supported scheme.
+pub(super) fn is_url(source: &str) -> bool {
+    // Schemes are case-insensitive (RFC 3986, 3.1).
+    let is_web = ["http://", "https://"].iter().any(|scheme| {
+        let found = source.get(..scheme.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(scheme))
+    });
+    is_web || source.starts_with(SCHEME)
 }
 
 /// Splits a URL into its printable form and its query. S3 keys may contain any character.
@@ -117,5 +127,15 @@ mod tests {
             shown(Path::new("ftp://a:b@host/x?sig=1")),
             Path::new("ftp://host/x")
         );
+    }
+
+    #[test]
+    fn recognises_urls() {
+        for url in ["http://a/b.pgn.zst", "https://a/b"] {
+            assert!(is_url(url));
+        }
+        for file in ["http", "https:", "ftp://a/b", "./http://a", "-", ""] {
+            assert!(!is_url(file));
+        }
     }
 }

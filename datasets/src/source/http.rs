@@ -13,7 +13,7 @@ use ureq::{Body, BodyReader};
 
 use crate::source::address::shown;
 use crate::source::http::client::{Client, HttpError, Patience, lasting, refusal};
-use crate::source::s3::{self, Object};
+use crate::source::s3::{Object, Request};
 
 pub(crate) use client::ConnectionLost;
 
@@ -36,16 +36,6 @@ pub(crate) struct HttpReader {
 }
 
 impl HttpReader {
-    /// Returns whether a source's name is a URL with a supported scheme.
-    pub(crate) fn is_url(source: &str) -> bool {
-        // Schemes are case-insensitive (RFC 3986, 3.1).
-        let is_web = ["http://", "https://"].iter().any(|scheme| {
-            let found = source.get(..scheme.len());
-            found.is_some_and(|found| found.eq_ignore_ascii_case(scheme))
-        });
-        is_web || source.starts_with(s3::SCHEME)
-    }
-
     /// Opens a file at its first byte.
     ///
     /// # Errors

@@ -3,15 +3,16 @@
 use std::ops::RangeInclusive;
 
 use crate::Error;
-use crate::store::Dataset;
 use crate::store::database::BlockKey;
+use crate::store::holding::Holding;
 use crate::store::set::Set;
 use records::position::{BLOCK_RECORDS, Record};
 
 /// A set in blocks of [`BLOCK_RECORDS`] records, the last of which may be shorter. Each shard of a
 /// merge stores blocks that begin at its first record; they are read as if cut in a single folder.
 pub(crate) struct Blocks<'a> {
-    dataset: &'a Dataset,
+    stores: &'a [Holding],
+    generation: u64,
     set: Set,
     stored: Vec<Stored>,
     records: u64,
@@ -27,24 +28,25 @@ struct Stored {
 }
 
 impl<'a> Blocks<'a> {
-    /// Creates the blocks of a set; `records` gives the set's record count in each store.
+    /// Creates the blocks of a set in all stores of a dataset.
     pub(super) fn new(
-        dataset: &'a Dataset,
+        stores: &'a [Holding],
+        generation: u64,
         set: Set,
-        records: impl Iterator<Item = u64>,
     ) -> Result<Blocks<'a>, Error> {
         let (mut stored, mut before) = (Vec::new(), 0);
-        for ((store, (sealed, generation)), records) in dataset.sealed().enumerate().zip(records) {
-            let keys = sealed.block_keys(set, generation)?.into_iter();
+        for (store, held) in stores.iter().enumerate() {
+            let keys = held.store.block_keys(set, generation)?.into_iter();
             stored.extend(keys.map(|key| Stored {
                 store: store as u32,
                 key,
                 before: before + u64::from(key.number) * BLOCK_RECORDS as u64,
             }));
-            before += records;
+            before += held.records[set as usize];
         }
         Ok(Blocks {
-            dataset,
+            stores,
+            generation,
             set,
             stored,
             records: before,
@@ -117,14 +119,14 @@ impl<'a> Blocks<'a> {
 
     fn read_stored(&self, index: usize, records: &mut Vec<Record>) -> Result<(), Error> {
         let Stored { store, key, .. } = self.stored[index];
-        let (store, generation) = self.dataset.sealed_at(store as usize);
-        store.read_block(self.set, generation, key, records)
+        let Holding { store, .. } = &self.stores[store as usize];
+        store.read_block(self.set, self.generation, key, records)
     }
 
     fn torn(&self, index: usize) -> Error {
         let Stored { store, key, .. } = &self.stored[index];
-        let (store, generation) = self.dataset.sealed_at(*store as usize);
-        let family = self.set.family(generation);
+        let Holding { store, .. } = &self.stores[*store as usize];
+        let family = self.set.family(self.generation);
         store.corrupt(format!(
             "{family}: block {} has too few records",
             key.number

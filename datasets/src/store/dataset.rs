@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::store::blocks::Blocks;
 use crate::store::database::Store;
+use crate::store::holding::Holding;
 use crate::store::set::Set;
-use crate::store::{Manifest, folder, shards};
+use crate::store::{Manifest, holding};
 use host::archive::changes;
 use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};
@@ -23,13 +24,6 @@ pub struct Dataset {
     manifest: Manifest,
 }
 
-/// Folder of a dataset, opened.
-pub(super) struct Holding {
-    pub(super) store: Store,
-    /// Number of records in each set, in the order of `Set::ALL`.
-    pub(super) records: [u64; 3],
-}
-
 impl Dataset {
     /// Opens a dataset. A folder with all its shards reads the same as the unsharded dataset.
     ///
@@ -37,10 +31,10 @@ impl Dataset {
     /// [`Error`] if the folder is missing, not a dataset, of another format version, or lacks
     /// shards.
     pub fn open(path: &Path) -> Result<Dataset, Error> {
-        let folders = shards::folders_in(path);
+        let folders = holding::folders_in(path);
         let (stores, manifest) = match &folders[..] {
             [] => {
-                let (store, manifest) = open_folder(path)?;
+                let (store, manifest) = holding::open_folder(path)?;
                 if let Some(shard) = &manifest.shard {
                     return Err(Error::LoneShard {
                         path: path.to_path_buf(),
@@ -50,7 +44,7 @@ impl Dataset {
                 let records = manifest.set_records();
                 (vec![Holding { store, records }], manifest)
             }
-            folders => shards::open(path, folders)?,
+            folders => holding::open_shards(path, folders)?,
         };
         Ok(Dataset {
             path: path.to_path_buf(),
@@ -71,12 +65,7 @@ impl Dataset {
 
     /// Returns each store with its sealed generation.
     pub(crate) fn sealed(&self) -> impl Iterator<Item = (&Store, u64)> {
-        (0..self.stores.len()).map(move |store| self.sealed_at(store))
-    }
-
-    /// Returns one store with its sealed generation.
-    pub(super) fn sealed_at(&self, store: usize) -> (&Store, u64) {
-        (&self.stores[store].store, self.manifest.generation)
+        (self.stores.iter()).map(|held| (&held.store, self.manifest.generation))
     }
 
     /// Checks that it can be merged with another dataset.
@@ -98,8 +87,7 @@ impl Dataset {
 
     /// Returns the blocks of a set in key order.
     pub(crate) fn set_blocks(&self, set: Set) -> Result<Blocks<'_>, Error> {
-        let records = self.stores.iter().map(|held| held.records[set as usize]);
-        Blocks::new(self, set, records)
+        Blocks::new(&self.stores, self.manifest.generation, set)
     }
 
     /// Number of positions on one side of the split.
@@ -147,16 +135,6 @@ impl Dataset {
             next: 0,
         })
     }
-}
-
-/// Opens a dataset's folder, or a shard's.
-pub(crate) fn open_folder(path: &Path) -> Result<(Store, Manifest), Error> {
-    let store = Store::open_to_read(path)?;
-    let Some(manifest) = store.manifest()? else {
-        let sources = store.progress()?.map(|progress| progress.source_list());
-        return Err(folder::no_dataset(path, sources));
-    };
-    Ok((store, manifest))
 }
 
 impl From<Split> for Set {

@@ -6,11 +6,9 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 use crate::source::{Node, PartOf, hex};
 use crate::store::SourceEntry;
+use crate::store::format_version::FORMAT_VERSION;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
-
-/// Version of the on-disk format: record, keys, blocks and manifest. Others are refused.
-pub const FORMAT_VERSION: u64 = 5;
 
 /// Numbers of distinct positions in the sealed dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,138 +4,21 @@
 //! between key ranges; their total counts and fingerprint are then computed when all are opened
 //! together. Both kinds read and shuffle as the whole dataset does.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
-use crate::source::{Node, PartOf, joined};
+use crate::source::PartOf;
 use crate::store::database::{SetWriter, Store, WrittenSet};
-use crate::store::dataset::{Dataset, Holding, open_folder};
+use crate::store::dataset::Dataset;
 use crate::store::folder;
+use crate::store::holding::{folders_in, open_folder, sealed_in};
 use crate::store::manifest::{Counts, Manifest, Shard};
 use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::SpillFile;
 use crate::store::{Builder, Unfinished};
 use records::position::Keyed;
-
-/// Returns the database folders in a folder, by name; empty if the folder itself is a database.
-pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
-    if folder::has_database(path) {
-        return Vec::new();
-    }
-    let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let mut folders: Vec<PathBuf> = paths.filter(|path| folder::has_database(path)).collect();
-    folders.sort();
-    folders
-}
-
-/// Opens the database in a folder; `None` if it is an unfinished shard with nothing sealed.
-fn sealed_in(folder: &Path) -> Result<Option<(Store, Manifest)>, Error> {
-    match open_folder(folder) {
-        Err(_) if folder::is_marked(folder) => Ok(None),
-        opened => opened.map(Some),
-    }
-}
-
-/// An opened shard.
-struct Opened<'a> {
-    part: PartOf,
-    folder: &'a Path,
-    held: Holding,
-    nodes: Option<[Vec<Node>; 3]>,
-}
-
-/// Opens the shards in a folder, in order. Returns the manifest of the whole dataset too.
-///
-/// # Errors
-/// [`Error::UnfitShards`] if they are not the complete set of one dataset.
-pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Manifest), Error> {
-    let unfit = |path: &Path, why: String| Error::UnfitShards {
-        path: path.to_path_buf(),
-        why,
-    };
-    let mut opened = Vec::new();
-    for folder in folders {
-        // An unfinished shard counts as missing.
-        if let Some((store, manifest)) = sealed_in(folder)? {
-            opened.push((folder, store, manifest));
-        }
-    }
-    let mut manifests = opened.iter().map(|(_, _, manifest)| manifest);
-    let first = manifests.find_map(|manifest| Some((manifest, manifest.shard.as_ref()?.part)));
-    let Some((manifest, some)) = first else {
-        let unfinished = folders.iter().find(|folder| folder::is_marked(folder));
-        return Err(folder::no_dataset(
-            unfinished.map_or(path, PathBuf::as_path),
-            None,
-        ));
-    };
-    let mut whole = Manifest {
-        shard: None,
-        ..manifest.clone()
-    };
-    let mut shards: Vec<Opened> = Vec::new();
-    for (folder, store, mut manifest) in opened {
-        let records = manifest.set_records();
-        let Some(Shard { part, nodes, .. }) = manifest.shard.take() else {
-            let why = "a dataset, not a shard of one; give it by itself";
-            return Err(unfit(folder, why.to_string()));
-        };
-        if manifest != whole {
-            let why = format!("shard of another dataset than {}", folders[0].display());
-            return Err(unfit(folder, why));
-        }
-        if let Some(other) = shards
-            .iter()
-            .find(|other| other.part == part || other.part.of() != part.of())
-        {
-            let (name, other) = (other.folder.display(), other.part);
-            let why = format!("shard {part}, but {name} is shard {other}");
-            return Err(unfit(folder, why));
-        }
-        shards.push(Opened {
-            part,
-            folder,
-            held: Holding { store, records },
-            nodes,
-        });
-    }
-    shards.sort_by_key(|shard| shard.part);
-    let has = |part: &PartOf| shards.iter().any(|shard| shard.part == *part);
-    let missing: Vec<String> = some
-        .all()
-        .filter(|part| !has(part))
-        .map(|part| part.to_string())
-        .collect();
-    if !missing.is_empty() {
-        return Err(unfit(
-            path,
-            format!("shards are missing: {}", missing.join(", ")),
-        ));
-    }
-    if whole.fingerprint.is_empty() {
-        let sealed = seal(&mut whole, &shards);
-        sealed
-            .ok_or_else(|| unfit(path, "their ranges of keys do not fit together".to_string()))?;
-    }
-    Ok((shards.into_iter().map(|shard| shard.held).collect(), whole))
-}
-
-/// Sets counts and fingerprint of a merge from all its shards; `None` if their digests do not cover
-/// all key ranges.
-fn seal(whole: &mut Manifest, shards: &[Opened]) -> Option<()> {
-    let (mut records, mut digests) = ([0; 3], [const { String::new() }; 3]);
-    for set in 0..Set::ALL.len() {
-        records[set] = shards.iter().map(|shard| shard.held.records[set]).sum();
-        let nodes: Option<Vec<&[Vec<Node>; 3]>> = shards.iter().map(|s| s.nodes.as_ref()).collect();
-        let nodes = nodes?;
-        digests[set] = joined(nodes.iter().flat_map(|nodes| &nodes[set]), RANGES as u64)?;
-    }
-    whole.seal(records, &digests)
-}
 
 /// Returns the folder of a shard.
 fn place(folder: &Path, part: PartOf) -> PathBuf {

@@ -4,8 +4,6 @@ use engine::{FenError, MoveError};
 use models::NetError;
 use thiserror::Error;
 
-use crate::tree::VERSION;
-
 /// An error that answers a request; its text is shown on the page.
 #[derive(Debug, Error)]
 pub enum RequestError {
@@ -35,8 +33,8 @@ pub enum RequestError {
     /// The PGN's `Variant` tag names an unsupported variant.
     #[error("this is a game of {0}: only standard chess and Chess960 are played here")]
     Variant(String),
-    #[error("the game was kept by another version of this page ({0}; this one reads {VERSION})")]
-    Version(u32),
+    #[error("the game was kept by another version of this page ({found}; this one reads {known})")]
+    Version { found: u32, known: u32 },
     /// The saved tree has invalid node indices.
     #[error("the game is damaged")]
     Tree,

@@ -93,7 +93,10 @@ impl Tree {
     /// Checks the format version, and that every node comes after its parent.
     pub fn check(&self) -> Result<(), RequestError> {
         if self.version != VERSION {
-            return Err(RequestError::Version(self.version));
+            return Err(RequestError::Version {
+                found: self.version,
+                known: VERSION,
+            });
         }
         let sound = (self.nodes.first()).is_some_and(|start| start.uci.is_empty())
             && (self.nodes.iter().enumerate().skip(1)).all(|(index, node)| node.parent < index);

@@ -58,7 +58,8 @@ pub(crate) fn read_general(
         roster = visitor.roster.take().unwrap_or(roster);
         if let Some((reason, word)) = cut {
             let tag = |name: &str| roster_value(&roster, name);
-            tally.keep_example(Cut::of(reason, word.as_bytes(), tag));
+            let cut = Cut::of(reason, word.as_bytes(), tag);
+            tally.keep_example(cut.reason, cut.example);
         }
         if read.is_err() {
             return;
@@ -66,7 +67,7 @@ pub(crate) fn read_general(
     }
     match imported.cut {
         Some(cut) if cut.reason == SkipReason::BadTags => leave_out(cut, tally),
-        Some(cut) if !over => tally.cut(cut),
+        Some(cut) if !over => count_cut(cut, tally),
         _ => {}
     }
 }
@@ -74,5 +75,11 @@ pub(crate) fn read_general(
 fn leave_out(cut: Cut, tally: &mut SourceCounts) {
     tally.games += 1;
     tally.games_annotated += 1;
-    tally.cut(cut);
+    count_cut(cut, tally);
+}
+
+/// Counts a game that was cut, and keeps it as an example.
+fn count_cut(cut: Cut, tally: &mut SourceCounts) {
+    tally.skip(cut.reason);
+    tally.keep_example(cut.reason, cut.example);
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::games::Cut;
 use crate::position::Month;
 
 /// Reason that a game, position or label was skipped. Items to which several reasons apply are
@@ -137,14 +136,8 @@ impl SourceCounts {
         }
     }
 
-    /// Counts a game that was cut, and keeps it as an example.
-    pub(crate) fn cut(&mut self, cut: Cut) {
-        self.skip(cut.reason);
-        self.keep_example(cut);
-    }
-
-    /// Keeps an example of a cut that has been counted.
-    pub(crate) fn keep_example(&mut self, Cut { reason, example }: Cut) {
+    /// Keeps an example of a game that was cut and counted.
+    pub(crate) fn keep_example(&mut self, reason: SkipReason, example: String) {
         match self.examples.get_mut(&reason) {
             Some(kept) if *kept <= example => {}
             Some(kept) => *kept = example,
@@ -178,8 +171,7 @@ impl SourceCounts {
         add_counts(&mut self.ratings, &other.ratings);
         add_counts(&mut self.skipped, &other.skipped);
         for (&reason, example) in &other.examples {
-            let example = example.clone();
-            self.keep_example(Cut { reason, example });
+            self.keep_example(reason, example.clone());
         }
     }
 }

@@ -7,7 +7,7 @@ use shakmaty::fen::Fen;
 use crate::position::{GameResult, Label};
 
 /// Position and evaluation of a line.
-pub(super) struct Evaluated<'a> {
+pub(super) struct EvaluatedLine<'a> {
     pub(super) fen: Cow<'a, [u8]>,
     /// White's point of view. `None` without an evaluation, or with an empty one such as mate in 0.
     pub(super) label: Option<Label>,
@@ -16,7 +16,7 @@ pub(super) struct Evaluated<'a> {
     pub(super) depth: u8,
 }
 
-impl Evaluated<'_> {
+impl EvaluatedLine<'_> {
     /// Parses the FEN, of six or four fields, without checking legality.
     pub(super) fn setup(&self) -> Option<Fen> {
         let fields = self

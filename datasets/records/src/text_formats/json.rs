@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
-use super::evaluated::Evaluated;
+use super::evaluated::EvaluatedLine;
 use crate::position::Label;
 
 #[derive(Deserialize)]
@@ -93,11 +93,11 @@ impl<'de> Deserialize<'de> for Best {
     }
 }
 
-pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
+pub(super) fn parse(line: &[u8]) -> Option<EvaluatedLine<'_>> {
     let line: Line = serde_json::from_slice(line).ok()?;
     let best = line.evals.0;
     let score = best.as_ref().and_then(|best| best.pvs.0);
-    Some(Evaluated {
+    Some(EvaluatedLine {
         fen: match line.fen {
             Cow::Borrowed(fen) => Cow::Borrowed(fen.as_bytes()),
             Cow::Owned(fen) => Cow::Owned(fen.into_bytes()),

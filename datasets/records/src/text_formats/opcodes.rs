@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::evaluated::Evaluated;
+use super::evaluated::EvaluatedLine;
 use crate::position::{Label, parse_integer};
 
 /// Largest `ce` that is not a forced mate.
@@ -12,7 +12,7 @@ const MAX_CENTIPAWNS: u64 = 32000;
 /// `ce` of a mate already on the board.
 const MATED: u64 = 32767;
 
-pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
+pub(super) fn parse(line: &[u8]) -> Option<EvaluatedLine<'_>> {
     let (fen, operations) = split_position(line);
     let (mut evaluation, mut mate, mut depth) = (None, None, 0);
     let (mut halfmoves, mut fullmoves) = (None, None);
@@ -44,7 +44,7 @@ pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
         (None, Some(score)) => label_of_ce(score, white),
         (None, None) => None,
     };
-    Some(Evaluated {
+    Some(EvaluatedLine {
         fen: with_counters(fen, halfmoves, fullmoves),
         label,
         result: None,

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use super::evaluated::Evaluated;
+use super::evaluated::EvaluatedLine;
 use crate::position::{GameResult, Label, parse_integer};
 
-pub(super) fn parse_csv(line: &[u8]) -> Option<Evaluated<'_>> {
+pub(super) fn parse_csv(line: &[u8]) -> Option<EvaluatedLine<'_>> {
     let mut columns = line.split(|&byte| byte == b',').map(unquoted);
     let (fen, score) = (columns.next()?, columns.next()?);
-    Some(Evaluated {
+    Some(EvaluatedLine {
         fen: Cow::Borrowed(fen),
         label: parse_score(score)?,
         result: None,
@@ -17,7 +17,7 @@ pub(super) fn parse_csv(line: &[u8]) -> Option<Evaluated<'_>> {
     })
 }
 
-pub(super) fn parse_text(line: &[u8]) -> Option<Evaluated<'_>> {
+pub(super) fn parse_text(line: &[u8]) -> Option<EvaluatedLine<'_>> {
     let mut columns = line.split(|&byte| byte == b'|').map(<[u8]>::trim_ascii);
     let (fen, score) = (columns.next()?, columns.next()?);
     let result = match columns.next() {
@@ -27,7 +27,7 @@ pub(super) fn parse_text(line: &[u8]) -> Option<Evaluated<'_>> {
     if columns.next().is_some() {
         return None;
     }
-    Some(Evaluated {
+    Some(EvaluatedLine {
         fen: Cow::Borrowed(fen),
         label: parse_score(score)?,
         result,

@@ -443,16 +443,6 @@ fn follows_redirects_on_each_connection() {
 }
 
 #[test]
-fn recognises_urls() {
-    for url in ["http://a/b.pgn.zst", "https://a/b"] {
-        assert!(HttpReader::is_url(url));
-    }
-    for file in ["http", "https:", "ftp://a/b", "./http://a", "-", ""] {
-        assert!(!HttpReader::is_url(file));
-    }
-}
-
-#[test]
 fn reader_is_send() {
     fn sendable<T: Send + 'static>() {}
     sendable::<HttpReader>();
