@@ -1,5 +1,5 @@
 //! Sources of labelled positions: files, pipes and URLs, compressed or not, read as sequences of
-//! parts with resumable positions.
+//! segments with resumable positions.
 
 mod address;
 mod ahead;
@@ -19,8 +19,8 @@ pub use part::{PartOf, PartRead};
 pub(crate) use address::{identity, shown};
 pub(crate) use bytes::granules_of;
 pub(crate) use content::Content;
-pub(crate) use digest::{LEAF, Node, Tree, has_granules, hex, joined};
-pub(crate) use frames::{FrameDecoder, Part, whole_text};
+pub(crate) use digest::{DigestNode, DigestTree, LEAF, has_granules, hex, joined};
+pub(crate) use frames::{FrameDecoder, Segment, whole_text};
 pub(crate) use http::ConnectionLost;
 pub(crate) use meter::OtherBytes;
 
@@ -38,7 +38,7 @@ use records::games::begins_tag;
 use records::text_formats::PositionFormat;
 
 use address::url;
-use bytes::{Decoder, Opened, open_bytes, open_bytes_of};
+use bytes::{Decoder, OpenedBytes, open_bytes, open_bytes_of};
 use frames::Frames;
 use meter::{Lookahead, Prefix};
 
@@ -72,8 +72,8 @@ pub struct Source {
     /// Compressed offset of the current frame, and bytes of its text already returned.
     frame: u64,
     text: u64,
-    /// A part read during format detection, returned next.
-    first: Option<io::Result<Part>>,
+    /// A segment read during format detection, returned next.
+    first: Option<io::Result<Segment>>,
     /// Bytes of an incomplete unit at the end of the last read, in a binary source.
     cut: Vec<u8>,
     /// Error to return after the text that was read before it.
@@ -101,17 +101,17 @@ pub(crate) struct End {
     /// Tree digest of the source or the part.
     pub(crate) digest: String,
     /// Granule digests of a whole source; empty for a part.
-    pub(crate) granules: Vec<Node>,
+    pub(crate) granules: Vec<DigestNode>,
     /// Tree digest of the first 16 KiB.
     pub(crate) head: String,
     /// The part that was read, `None` for a whole source.
     pub(crate) part: Option<PartRead>,
 }
 
-/// Returns whether the part is a frame without text, which some programs write first.
-fn is_empty(part: &io::Result<Part>) -> bool {
+/// Returns whether the segment is a frame without text, which some programs write first.
+fn is_empty(segment: &io::Result<Segment>) -> bool {
     // Frames with text are never this small.
-    let Ok(Part::Frame(frame)) = part else {
+    let Ok(Segment::Frame(frame)) = segment else {
         return false;
     };
     let mut text = Vec::new();
@@ -126,7 +126,7 @@ impl Source {
     /// # Errors
     /// [`Error::Unreadable`], [`Error::Interrupted`], [`Error::Empty`], [`Error::NotPgn`].
     pub fn open(path: &Path) -> Result<Source, Error> {
-        let Opened {
+        let OpenedBytes {
             mut bytes,
             size,
             head,
@@ -138,9 +138,9 @@ impl Source {
         let ends_with_result = frames::is_skippable(magic);
         let decoder = Decoder::open(bytes).map_err(Error::unreadable(path))?;
         let mut source = Source::new(path, decoder, size, head);
-        source.first = source.read_part(Vec::new());
+        source.first = source.read_segment(Vec::new());
         while source.first.as_ref().is_some_and(is_empty) {
-            source.first = source.read_part(Vec::new());
+            source.first = source.read_segment(Vec::new());
         }
         // A lost connection must not lead to detection from a truncated beginning.
         if let Some(error) = source.stopped() {
@@ -243,7 +243,7 @@ impl Source {
         let other_source = || Error::OtherSource { path: shown(path) };
         let mut source = match part {
             None => {
-                let Opened { bytes, size, head } = open_bytes(path)?;
+                let OpenedBytes { bytes, size, head } = open_bytes(path)?;
                 Source::new(path, Decoder::Plain(bytes), size, head)
             }
             Some(part) => Source::open(path)?.reopen(part)?,
@@ -268,14 +268,14 @@ impl Source {
         };
         (source.content, source.frame) = (content, place.frame);
         while source.text < place.text {
-            let part = match content.packed {
-                None => source.read_part(Vec::new()),
+            let segment = match content.packed {
+                None => source.read_segment(Vec::new()),
                 Some(_) => source
                     .read_bytes(Vec::new())
-                    .map(|bytes| bytes.map(Part::Text)),
+                    .map(|bytes| bytes.map(Segment::Text)),
             };
-            let mut text = match part {
-                Some(Ok(Part::Text(text))) if !text.is_empty() => text,
+            let mut text = match segment {
+                Some(Ok(Segment::Text(text))) if !text.is_empty() => text,
                 Some(Err(error)) => {
                     return Err(Error::stopping(path, &error).unwrap_or_else(other_source));
                 }
@@ -284,7 +284,7 @@ impl Source {
             // Pieces are the same as before, except one that a lost connection had cut short.
             let missing = (place.text - source.text) as usize;
             if missing < text.len() {
-                source.first = Some(Ok(Part::Text(text.split_off(missing))));
+                source.first = Some(Ok(Segment::Text(text.split_off(missing))));
             }
             source.text += text.len() as u64;
         }
@@ -380,24 +380,24 @@ impl Source {
         Arc::clone(&self.consumed)
     }
 
-    /// Returns the next part, using the memory of `buffer`, and the place after it if reading can
+    /// Returns the next segment, using the memory of `buffer`, and the place after it if reading can
     /// resume there. `None` at the end, and once at the start of the next part of the source.
-    pub(crate) fn next_part(
+    pub(crate) fn next_segment(
         &mut self,
         buffer: Vec<u8>,
-    ) -> Option<(io::Result<Part>, Option<Place>)> {
+    ) -> Option<(io::Result<Segment>, Option<Place>)> {
         if let Some(format) = self.content.packed {
             return self.next_units(format, buffer);
         }
-        let part = match self.first.take() {
+        let segment = match self.first.take() {
             Some(first) => first,
-            None => self.read_part(buffer)?,
+            None => self.read_segment(buffer)?,
         };
-        if let Ok(Part::Text(text)) = &part {
+        if let Ok(Segment::Text(text)) = &segment {
             self.text += text.len() as u64;
         }
         let place = self.place();
-        Some((part, place))
+        Some((segment, place))
     }
 
     /// Returns the next whole units of a binary source. Nothing is read after damage, as the start
@@ -406,7 +406,7 @@ impl Source {
         &mut self,
         format: PackedFormat,
         mut buffer: Vec<u8>,
-    ) -> Option<(io::Result<Part>, Option<Place>)> {
+    ) -> Option<(io::Result<Segment>, Option<Place>)> {
         let error = loop {
             match format.whole(&self.cut) {
                 Ok(0) => {}
@@ -414,7 +414,7 @@ impl Source {
                     let rest = self.cut.split_off(end);
                     let units = std::mem::replace(&mut self.cut, rest);
                     self.text += units.len() as u64;
-                    return Some((Ok(Part::Text(units)), self.place_of_bytes()));
+                    return Some((Ok(Segment::Text(units)), self.place_of_bytes()));
                 }
                 Err(what) => break io::Error::new(io::ErrorKind::InvalidData, what),
             }
@@ -437,13 +437,13 @@ impl Source {
     /// Returns the next decoded bytes of a binary source, never empty.
     fn read_bytes(&mut self, mut buffer: Vec<u8>) -> Option<io::Result<Vec<u8>>> {
         loop {
-            let part = match self.first.take() {
+            let segment = match self.first.take() {
                 Some(first) => first,
-                None => self.read_part(buffer)?,
+                None => self.read_segment(buffer)?,
             };
-            let bytes = match part {
-                Ok(Part::Text(bytes)) => bytes,
-                Ok(Part::Frame(frame)) => match frames::whole_text(&frame) {
+            let bytes = match segment {
+                Ok(Segment::Text(bytes)) => bytes,
+                Ok(Segment::Frame(frame)) => match frames::whole_text(&frame) {
                     Ok((bytes, damage)) => {
                         self.first = damage.map(Err);
                         bytes
@@ -468,7 +468,7 @@ impl Source {
         })
     }
 
-    /// Returns the error that stopped the source while its first part was read.
+    /// Returns the error that stopped the source while its first segment was read.
     fn stopped(&self) -> Option<Error> {
         let failure = match (&self.first, &self.decoder) {
             (Some(Err(error)), _) => Some(error),
@@ -499,20 +499,20 @@ impl Source {
         })
     }
 
-    fn read_part(&mut self, buffer: Vec<u8>) -> Option<io::Result<Part>> {
+    fn read_segment(&mut self, buffer: Vec<u8>) -> Option<io::Result<Segment>> {
         if self.ended {
             return None;
         }
         let piece = self.piece_bytes();
         let stream: &mut dyn Read = match &mut self.decoder {
             Decoder::Zstd(frames) => {
-                let part = frames.next(PIECE_BYTES, buffer).transpose();
+                let segment = frames.next(PIECE_BYTES, buffer).transpose();
                 if let Some(place) = &mut self.part {
                     place.border = frames.border();
                 }
                 // More frames may follow damage.
-                self.ended = matches!(&part, Some(Err(error)) if Error::stops(error));
-                return part;
+                self.ended = matches!(&segment, Some(Err(error)) if Error::stops(error));
+                return segment;
             }
             Decoder::Gzip(decoder) => decoder,
             Decoder::Bzip2(decoder) => decoder,
@@ -530,8 +530,8 @@ impl Source {
         self.failure = stream.take(piece).read_to_end(&mut text).err();
         match (text.is_empty(), &self.failure) {
             (true, None) => None,
-            (true, Some(_)) => self.read_part(text),
-            (false, _) => Some(Ok(Part::Text(text))),
+            (true, Some(_)) => self.read_segment(text),
+            (false, _) => Some(Ok(Segment::Text(text))),
         }
     }
 
@@ -562,8 +562,8 @@ impl Source {
     fn beginning(&self) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         match &self.first {
-            Some(Ok(Part::Text(piece))) => text.extend_from_slice(piece),
-            Some(Ok(Part::Frame(frame))) => {
+            Some(Ok(Segment::Text(piece))) => text.extend_from_slice(piece),
+            Some(Ok(Segment::Frame(frame))) => {
                 // Damage of the frame is reported when it is read again.
                 let _ = frames::text_of(frame)
                     .and_then(|frame| frame.take(PIECE_BYTES).read_to_end(&mut text));

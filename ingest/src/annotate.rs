@@ -10,5 +10,6 @@ pub(crate) mod net;
 pub(crate) mod notation;
 pub(crate) mod pipeline;
 pub(crate) mod process;
+pub(crate) mod task;
 
 pub(crate) use error::Error;

@@ -125,7 +125,7 @@ pub struct Done<C> {
 
 /// Content of FILE.json. `S` is the settings of the output, `C` the caller's counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record<S, C> {
+pub struct ArchiveRecord<S, C> {
     format: u32,
     /// Settings of the output. It is continued only with equal settings.
     pub made_by: S,
@@ -136,9 +136,9 @@ pub struct Record<S, C> {
 }
 
 /// Result of [`Archive::open`].
-pub enum Opened<S, C> {
+pub enum OpenedArchive<S, C> {
     /// The output exists, complete and with equal settings.
-    Finished(Box<Record<S, C>>),
+    Finished(Box<ArchiveRecord<S, C>>),
     /// The output is new or unfinished.
     Begun(Box<Archive<S, C>>),
 }
@@ -147,7 +147,7 @@ pub enum Opened<S, C> {
 pub struct Archive<S, C> {
     path: PathBuf,
     part: File,
-    record: Record<S, C>,
+    record: ArchiveRecord<S, C>,
     /// Running digest of all bytes written.
     written: Sha256,
     compressed: bool,
@@ -163,7 +163,7 @@ where
     ///
     /// # Errors
     /// [`ArchiveError`] if the output has other settings, is damaged, in use or unwritable.
-    pub fn open(path: &Path, made_by: S, compressed: bool) -> Result<Opened<S, C>> {
+    pub fn open(path: &Path, made_by: S, compressed: bool) -> Result<OpenedArchive<S, C>> {
         let path = &durable::destination(path).map_err(unwritable(path))?;
         if path.exists() {
             let exists = || ArchiveError::Exists { path: path.into() };
@@ -175,7 +175,7 @@ where
                     part: with_suffix(path, ".part"),
                 });
             }
-            return Ok(Opened::Finished(Box::new(record)));
+            return Ok(OpenedArchive::Finished(Box::new(record)));
         }
         let part_path = with_suffix(path, ".part");
         let part = lock(&part_path)?;
@@ -188,11 +188,11 @@ where
     }
 
     /// Begins or continues an output in the locked file `part`.
-    fn begin(path: &Path, part: File, made_by: S, compressed: bool) -> Result<Opened<S, C>> {
+    fn begin(path: &Path, part: File, made_by: S, compressed: bool) -> Result<OpenedArchive<S, C>> {
         let mut archive = Archive {
             path: path.into(),
             part,
-            record: Record {
+            record: ArchiveRecord {
                 format: FORMAT,
                 made_by,
                 done: Done::default(),
@@ -211,17 +211,17 @@ where
                 archive.record = record;
                 archive.restore()?;
                 if archive.record.finished {
-                    return Ok(Opened::Finished(Box::new(archive.publish()?)));
+                    return Ok(OpenedArchive::Finished(Box::new(archive.publish()?)));
                 }
             }
             None if part_bytes > 0 => return Err(archive.corrupt("there is no record")),
             None => archive.write_record()?,
         }
-        Ok(Opened::Begun(Box::new(archive)))
+        Ok(OpenedArchive::Begun(Box::new(archive)))
     }
 
     /// Settings and progress of the output.
-    pub fn record(&self) -> &Record<S, C> {
+    pub fn record(&self) -> &ArchiveRecord<S, C> {
         &self.record
     }
 
@@ -273,7 +273,7 @@ where
     ///
     /// # Errors
     /// [`ArchiveError::File`].
-    pub fn finish(mut self, counts: C) -> Result<Record<S, C>> {
+    pub fn finish(mut self, counts: C) -> Result<ArchiveRecord<S, C>> {
         self.record.finished = true;
         self.count(counts)?;
         self.publish()
@@ -290,7 +290,7 @@ where
         Ok(())
     }
 
-    fn publish(self) -> Result<Record<S, C>> {
+    fn publish(self) -> Result<ArchiveRecord<S, C>> {
         durable::rename(&self.part_path(), &self.path).map_err(unwritable(&self.path))?;
         Ok(self.record)
     }
@@ -332,7 +332,7 @@ where
 ///
 /// # Errors
 /// [`ArchiveError`] if it is not finished, or does not match its record.
-pub fn open_finished<S, C>(path: &Path) -> Result<(File, Record<S, C>)>
+pub fn open_finished<S, C>(path: &Path) -> Result<(File, ArchiveRecord<S, C>)>
 where
     S: DeserializeOwned,
     C: DeserializeOwned,
@@ -438,14 +438,14 @@ fn lock(path: &Path) -> Result<File> {
 
 fn read_record<S: DeserializeOwned, C: DeserializeOwned>(
     path: &Path,
-) -> Result<Option<Record<S, C>>> {
+) -> Result<Option<ArchiveRecord<S, C>>> {
     let record = with_suffix(path, ".json");
     let bytes = match std::fs::read(&record) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(FileError::to(Action::Read, record)(error).into()),
     };
-    match serde_json::from_slice::<Record<S, C>>(&bytes) {
+    match serde_json::from_slice::<ArchiveRecord<S, C>>(&bytes) {
         Ok(record) if record.format == FORMAT => Ok(Some(record)),
         _ => Err(ArchiveError::Corrupt {
             path: path.into(),
@@ -457,7 +457,7 @@ fn read_record<S: DeserializeOwned, C: DeserializeOwned>(
 
 fn refuse_other<S: Serialize + PartialEq, C>(
     path: &Path,
-    record: &Record<S, C>,
+    record: &ArchiveRecord<S, C>,
     wanted: &S,
 ) -> Result<()> {
     if record.made_by == *wanted {

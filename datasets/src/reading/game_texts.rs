@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use crate::Error;
 use crate::reading::Damage;
 use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
-use crate::source::{PIECE_BYTES, Part, PartOf, PartRead, Source, whole_text};
+use crate::source::{PIECE_BYTES, PartOf, PartRead, Segment, Source, whole_text};
 use records::games::ends_with_result;
 
 /// A piece of a source.
@@ -168,13 +168,13 @@ impl GameTexts {
         if self.border.is_some() && self.source.is_at_later_part() {
             self.border = Some(self.text.len());
         }
-        match self.source.next_part(Vec::new()) {
+        match self.source.next_segment(Vec::new()) {
             None if self.source.is_at_border() && self.border.is_none() && !self.before => {
                 self.border = Some(self.text.len());
             }
             None => self.ended = true,
-            Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
-            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(FrameText::decode(&frame)?),
+            Some((Ok(Segment::Text(text)), _)) => self.text.extend_from_slice(&text),
+            Some((Ok(Segment::Frame(frame)), _)) => self.frame = Some(FrameText::decode(&frame)?),
             Some((Err(error), _)) => return Err(error),
         }
         Ok(())

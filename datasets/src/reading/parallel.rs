@@ -1,8 +1,8 @@
 //! Parallel reader of a source.
 //!
-//! A reader thread splits the source into parts: frames, or pieces of text. Workers decode and
-//! parse each part independently, from the first start of a game in it to the last. The calling
-//! thread restores their order and joins the games that straddle two parts. So the output depends
+//! A reader thread splits the source into segments: frames, or pieces of text. Workers decode and
+//! parse each segment independently, from the first start of a game in it to the last. The calling
+//! thread restores their order and joins the games that straddle two segments. So the output depends
 //! on the source alone, and reading can resume after any of it.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,9 @@ use std::{io, thread};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::source::{Content, End, FrameDecoder, Node, Part, PartOf, PartRead, Place, Source};
+use crate::source::{
+    Content, DigestNode, End, FrameDecoder, PartOf, PartRead, Place, Segment, Source,
+};
 use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
 use records::position::Record;
 use records::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
@@ -30,7 +32,7 @@ pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 /// Text of a frame parsed at once, unless a game is longer.
 const STRIDE_TEXT_BYTES: usize = 1 << 20;
 
-/// Parts in flight per thread: enough that no worker waits for another's slow part.
+/// Segments in flight per thread: enough that no worker waits for another's slow segment.
 const PARTS_PER_THREAD: usize = 3;
 
 /// Interval at which blocked threads check whether to stop.
@@ -67,7 +69,7 @@ pub struct Finished {
     /// Tree digest of the first 16 KiB.
     pub head: String,
     /// Granule digests of a whole source; empty for a part.
-    pub(crate) granules: Vec<Node>,
+    pub(crate) granules: Vec<DigestNode>,
     /// The part that was read; `None` for a whole source.
     pub part: Option<PartRead>,
     /// Damage found; `None` if the source is sound.
@@ -90,7 +92,7 @@ impl Finished {
 /// Damage found in a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// Compressed offset of the first damage: the end of the part it was found in.
+    /// Compressed offset of the first damage: the end of the segment it was found in.
     pub offset: u64,
     /// Error of the decoder.
     pub message: String,
@@ -102,7 +104,7 @@ impl Damage {
     /// Combines the damage of all parts of a source, given in order.
     pub(crate) fn joined(parts: impl Iterator<Item = Damage>) -> Option<Damage> {
         parts.reduce(|a, b| {
-            // Damage at the end of a part's last game may lie past damage noted by the next part.
+            // Damage at the end of a segment's last game may lie past damage noted by the next segment.
             let first = if b.offset < a.offset { &b } else { &a };
             Damage {
                 places: a.places + b.places,
@@ -126,16 +128,16 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// State carried from one part to the next.
+/// State carried from one segment to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Seam {
     edge: Edge,
-    /// Whether no unit of this part has begun yet: text before it belongs to the previous part.
+    /// Whether no unit of this segment has begun yet: text before it belongs to the previous segment.
     before: bool,
     damage: Option<Damage>,
 }
 
-/// Text at the edge of a part: the start or the end of a game.
+/// Text at the edge of a segment: the start or the end of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Edge {
     #[serde(skip)]
@@ -146,7 +148,7 @@ struct Edge {
     passed: bool,
 }
 
-/// Result of parsing one part.
+/// Result of parsing one segment.
 #[derive(Default)]
 struct Stretch {
     /// Text before the first start of a game.
@@ -157,22 +159,22 @@ struct Stretch {
     tail: Option<Edge>,
     /// Error after the parsed text.
     damage: Option<io::Error>,
-    /// Memory of the part, for reuse.
+    /// Memory of the segment, for reuse.
     buffer: Vec<u8>,
 }
 
 impl Stretch {
-    /// Parses a part.
-    fn of(job: Job, part: io::Result<Part>, decoder: &mut FrameDecoder) -> Stretch {
-        let (stretch, buffer) = match part {
-            Ok(Part::Text(text)) => (read_text(job, &text), text),
-            Ok(Part::Frame(frame)) => (read_frame(job, &frame, decoder), frame),
+    /// Parses a segment.
+    fn of(job: Job, segment: io::Result<Segment>, decoder: &mut FrameDecoder) -> Stretch {
+        let (stretch, buffer) = match segment {
+            Ok(Segment::Text(text)) => (read_text(job, &text), text),
+            Ok(Segment::Frame(frame)) => (read_frame(job, &frame, decoder), frame),
             Err(error) => (Stretch::damaged(error), Vec::new()),
         };
         Stretch { buffer, ..stretch }
     }
 
-    /// Creates the result of a part that could not be parsed at all.
+    /// Creates the result of a segment that could not be parsed at all.
     fn damaged(error: io::Error) -> Stretch {
         Stretch {
             damage: Some(error),
@@ -272,7 +274,7 @@ impl Reading {
         };
         let under_way = threads * PARTS_PER_THREAD;
         let (permits, permitted) = sync_channel::<Vec<u8>>(under_way);
-        let (parts, queue) = sync_channel::<Task<io::Result<Part>>>(under_way);
+        let (parts, queue) = sync_channel::<Task<io::Result<Segment>>>(under_way);
         let (done, stretches) = sync_channel::<thread::Result<Task<Stretch>>>(under_way);
         let queue = Queue {
             tasks: Mutex::new(queue),
@@ -291,7 +293,7 @@ impl Reading {
                 let (queue, done) = (&queue, done.clone());
                 let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                     let worked = catch_unwind(AssertUnwindSafe(|| work(job, queue, &done)));
-                    // Forward the panic, or the consumer waits forever for this part.
+                    // Forward the panic, or the consumer waits forever for this segment.
                     if let Err(panic) = worked {
                         let _ = done.send(Err(panic));
                     }
@@ -339,14 +341,14 @@ impl Reading {
 
 /// Queue of parts to parse.
 struct Queue {
-    tasks: Mutex<Receiver<Task<io::Result<Part>>>>,
+    tasks: Mutex<Receiver<Task<io::Result<Segment>>>>,
     /// Whether the remaining tasks are to be dropped.
     closed: AtomicBool,
 }
 
 impl Queue {
     /// Waits for the next task; `None` if the queue is closed.
-    fn next(&self) -> Option<Task<io::Result<Part>>> {
+    fn next(&self) -> Option<Task<io::Result<Segment>>> {
         let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.closed.load(Ordering::Relaxed) {
             match tasks.recv_timeout(LOOK) {
@@ -368,7 +370,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Context for parsing any part of a source.
+/// Context for parsing any segment of a source.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     path: &'a Path,
@@ -397,7 +399,7 @@ impl Job<'_> {
         }
         match (self.content.positions, self.content.boundary) {
             (Some(format), _) => read_positions(text, format, self.filters, tally, each),
-            // Parsed one by one: a game must not affect the next one in the same part.
+            // Parsed one by one: a game must not affect the next one in the same segment.
             (None, Boundary::AnyTag) => any_tag_games(text)
                 .for_each(|game| read_games(game, self.filters, tally, &mut each)),
             (None, _) => read_games(text, self.filters, tally, each),
@@ -405,7 +407,7 @@ impl Job<'_> {
     }
 }
 
-/// A numbered part, or its result, on its way through the threads.
+/// A numbered segment, or its result, on its way through the threads.
 struct Task<T> {
     number: u64,
     what: T,
@@ -414,15 +416,15 @@ struct Task<T> {
     place: Option<Place>,
 }
 
-/// Reads the source's parts, one per permit. A permit is a buffer for the part.
+/// Reads the source's segments, one per permit. A permit is a buffer for the segment.
 fn hand_out(
     source: &mut Source,
     permitted: &Receiver<Vec<u8>>,
-    parts: &SyncSender<Task<io::Result<Part>>>,
+    parts: &SyncSender<Task<io::Result<Segment>>>,
 ) {
     for number in 0.. {
         let Ok(buffer) = permitted.recv() else { return };
-        let Some((what, place)) = source.next_part(buffer) else {
+        let Some((what, place)) = source.next_segment(buffer) else {
             return;
         };
         let task = Task {
@@ -583,7 +585,7 @@ impl Edge {
 }
 
 impl Seam {
-    /// Joins the result of a part to the carried state, and emits batches.
+    /// Joins the result of a segment to the carried state, and emits batches.
     fn take(
         &mut self,
         task: Task<Stretch>,
@@ -616,7 +618,7 @@ impl Seam {
         each(batch)
     }
 
-    /// Appends text to the carried unit, unless it belongs to the previous part.
+    /// Appends text to the carried unit, unless it belongs to the previous segment.
     fn join(&mut self, head: Edge) {
         if self.before {
             return;
@@ -628,7 +630,7 @@ impl Seam {
         }
     }
 
-    /// Completes the last unit of a part: reads past its end to the first unit that begins there.
+    /// Completes the last unit of a segment: reads past its end to the first unit that begins there.
     fn take_beyond(
         &mut self,
         source: &mut Source,
@@ -637,16 +639,16 @@ impl Seam {
     ) -> Result<(), Error> {
         let mut decoder = FrameDecoder::new();
         while !self.before {
-            let Some((part, _)) = source.next_part(Vec::new()) else {
+            let Some((segment, _)) = source.next_segment(Vec::new()) else {
                 return Ok(());
             };
-            let stretch = Stretch::of(job, part, &mut decoder);
+            let stretch = Stretch::of(job, segment, &mut decoder);
             self.join(stretch.head);
             if stretch.tail.is_some() {
                 self.close(job, batch);
                 self.before = true;
             } else if let Some(error) = stretch.damage {
-                // The next part records this damage.
+                // The next segment records this damage.
                 self.lose(&error, job, batch)?;
             }
         }

@@ -12,7 +12,7 @@ use flate2::bufread::MultiGzDecoder;
 use crate::Error;
 use crate::source::address::url;
 use crate::source::ahead::Ahead;
-use crate::source::digest::{LEAF_BYTES, Node, TreeDigest};
+use crate::source::digest::{DigestNode, LEAF_BYTES, TreeDigest};
 use crate::source::frames::{self, Frames};
 use crate::source::http::HttpReader;
 use crate::source::meter::Metered;
@@ -55,7 +55,7 @@ impl Decoder {
 }
 
 /// A source opened at its beginning.
-pub(crate) struct Opened {
+pub(crate) struct OpenedBytes {
     pub(crate) bytes: Bytes,
     /// Size in bytes; `None` if unknown.
     pub(crate) size: Option<u64>,
@@ -64,14 +64,14 @@ pub(crate) struct Opened {
 }
 
 /// Opens a source at its beginning.
-pub(crate) fn open_bytes(path: &Path) -> Result<Opened, Error> {
+pub(crate) fn open_bytes(path: &Path) -> Result<OpenedBytes, Error> {
     let (raw, size) = open_raw(path, 0)?;
     let mut ahead = Ahead::new(raw);
     let head = ahead.peek(LEAF_BYTES as usize);
     let head = head.map_err(Error::unreadable(path))?;
     let mut digest = TreeDigest::behind(0, 0);
     digest.update(&head[..head.len().min(LEAF_BYTES as usize)]);
-    Ok(Opened {
+    Ok(OpenedBytes {
         bytes: Metered::new(ahead),
         size,
         head: digest.root(),
@@ -132,7 +132,11 @@ pub fn digest_of(path: &Path) -> Result<String, Error> {
 ///
 /// # Errors
 /// [`Error::Unreadable`], [`Error::Interrupted`].
-pub(crate) fn granules_of(path: &Path, part: Range<u64>, bytes: u64) -> Result<Vec<Node>, Error> {
+pub(crate) fn granules_of(
+    path: &Path,
+    part: Range<u64>,
+    bytes: u64,
+) -> Result<Vec<DigestNode>, Error> {
     let mut opened = open_bytes_of(path, part.clone(), bytes)?;
     let within = &mut (&mut opened).take(part.end - part.start);
     io::copy(within, &mut io::sink()).map_err(Error::unreadable(path))?;

@@ -31,23 +31,23 @@ const NODE: [u8; 1] = [1];
 
 /// Tree node over `2^level` leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
+pub struct DigestNode {
     level: u32,
     #[serde(with = "hexadecimal")]
     hash: [u8; 32],
 }
 
-impl Node {
-    fn leaf(leaf: Sha256) -> Node {
+impl DigestNode {
+    fn leaf(leaf: Sha256) -> DigestNode {
         let hash = leaf.finalize().into();
-        Node { level: 0, hash }
+        DigestNode { level: 0, hash }
     }
 
     /// Joins two adjacent nodes of one level.
-    fn over(left: &Node, right: &Node) -> Node {
+    fn over(left: &DigestNode, right: &DigestNode) -> DigestNode {
         let digest = Sha256::new().chain_update(NODE);
         let digest = digest.chain_update(left.hash).chain_update(right.hash);
-        Node {
+        DigestNode {
             level: left.level.max(right.level) + 1,
             hash: digest.finalize().into(),
         }
@@ -61,24 +61,24 @@ impl Node {
 
 /// Tree over a range of leaves.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree {
+pub(crate) struct DigestTree {
     /// Number of leaves up to the end of the range, counted from the start of the whole.
     leaves: u64,
     /// Maximal complete nodes of the range, from left to right.
-    nodes: Vec<Node>,
+    nodes: Vec<DigestNode>,
     /// Maximum level of a node.
     top: u32,
 }
 
-impl Tree {
+impl DigestTree {
     /// Creates an empty range after `leaves` leaves.
-    pub(crate) fn behind(leaves: u64) -> Tree {
-        Tree::up_to(u32::MAX, leaves)
+    pub(crate) fn behind(leaves: u64) -> DigestTree {
+        DigestTree::up_to(u32::MAX, leaves)
     }
 
     /// Creates an empty range whose nodes are joined up to level `top`.
-    fn up_to(top: u32, leaves: u64) -> Tree {
-        Tree {
+    fn up_to(top: u32, leaves: u64) -> DigestTree {
+        DigestTree {
             leaves,
             nodes: Vec::new(),
             top,
@@ -87,11 +87,11 @@ impl Tree {
 
     /// Appends a leaf: the hash of [`LEAF`] and its bytes.
     pub(crate) fn push_leaf(&mut self, leaf: Sha256) {
-        self.push(Node::leaf(leaf));
+        self.push(DigestNode::leaf(leaf));
     }
 
     /// Appends a node, and joins it with nodes to its left where the tree of the whole does.
-    fn push(&mut self, mut node: Node) {
+    fn push(&mut self, mut node: DigestNode) {
         self.leaves += node.leaves().unwrap_or_default();
         while let Some(left) = self.nodes.last() {
             let both = 2 << node.level;
@@ -100,20 +100,20 @@ impl Tree {
                 // The last leaf may be an only child, which stays unjoined.
                 break;
             }
-            node = Node::over(left, &node);
+            node = DigestNode::over(left, &node);
             self.nodes.pop();
         }
         self.nodes.push(node);
     }
 
     /// Appends adjacent nodes.
-    fn with(mut self, nodes: Vec<Node>) -> Tree {
+    fn with(mut self, nodes: Vec<DigestNode>) -> DigestTree {
         nodes.into_iter().for_each(|node| self.push(node));
         self
     }
 
     /// Returns the maximal complete nodes of the range, from left to right.
-    pub(crate) fn into_nodes(self) -> Vec<Node> {
+    pub(crate) fn into_nodes(self) -> Vec<DigestNode> {
         self.nodes
     }
 
@@ -123,7 +123,7 @@ impl Tree {
             return hex(&Sha256::digest([]));
         };
         while let Some(left) = self.nodes.pop() {
-            root = Node::over(&left, &root);
+            root = DigestNode::over(&left, &root);
         }
         hex(&root.hash)
     }
@@ -133,7 +133,7 @@ impl Tree {
 #[derive(Clone, Debug)]
 pub(crate) struct TreeDigest {
     /// Tree of the range up to granule nodes.
-    granules: Tree,
+    granules: DigestTree,
     /// Leaves before the range.
     before: u64,
     /// The incomplete leaf, and its bytes so far.
@@ -147,7 +147,7 @@ impl TreeDigest {
     pub(crate) fn behind(bytes: u64, level: u32) -> TreeDigest {
         let before = bytes / LEAF_BYTES;
         TreeDigest {
-            granules: Tree::up_to(level, before),
+            granules: DigestTree::up_to(level, before),
             before,
             leaf: Sha256::new(),
             leaf_bytes: 0,
@@ -172,21 +172,21 @@ impl TreeDigest {
 
     fn end_leaf(&mut self) {
         self.leaf_bytes = 0;
-        let leaf = Node::leaf(std::mem::take(&mut self.leaf));
+        let leaf = DigestNode::leaf(std::mem::take(&mut self.leaf));
         self.push(leaf);
     }
 
-    fn push(&mut self, leaf: Node) {
+    fn push(&mut self, leaf: DigestNode) {
         self.granules.push(leaf);
         if self.granules.leaves > GRANULES << self.granules.top {
-            let larger = Tree::up_to(self.granules.top + 1, self.before);
+            let larger = DigestTree::up_to(self.granules.top + 1, self.before);
             self.granules = larger.with(std::mem::take(&mut self.granules.nodes));
         }
     }
 
     /// Returns the granule nodes of the range, from left to right; an incomplete last granule may
     /// have several nodes.
-    pub(crate) fn granules(&self) -> Vec<Node> {
+    pub(crate) fn granules(&self) -> Vec<DigestNode> {
         let mut ended = self.clone();
         if ended.leaf_bytes > 0 {
             ended.end_leaf();
@@ -196,15 +196,20 @@ impl TreeDigest {
 
     /// Returns the root hash of the range, hexadecimal.
     pub(crate) fn root(&self) -> String {
-        Tree::behind(self.before).with(self.granules()).into_root()
+        DigestTree::behind(self.before)
+            .with(self.granules())
+            .into_root()
     }
 }
 
 /// Returns the granule nodes of a source of `bytes` bytes from the nodes of its parts in order;
 /// empty if those are coarser than granules.
-pub(crate) fn granules_of<'a>(nodes: impl Iterator<Item = &'a Node>, bytes: u64) -> Vec<Node> {
+pub(crate) fn granules_of<'a>(
+    nodes: impl Iterator<Item = &'a DigestNode>,
+    bytes: u64,
+) -> Vec<DigestNode> {
     let level = granule_level(bytes);
-    let mut tree = Tree::up_to(level, 0);
+    let mut tree = DigestTree::up_to(level, 0);
     for node in nodes {
         if node.level > level {
             return Vec::new();
@@ -215,7 +220,7 @@ pub(crate) fn granules_of<'a>(nodes: impl Iterator<Item = &'a Node>, bytes: u64)
 }
 
 /// Returns whether `stretch` equals the granules of `source` from byte `behind` on.
-pub(crate) fn has_granules(source: &[Node], stretch: &[Node], behind: u64) -> bool {
+pub(crate) fn has_granules(source: &[DigestNode], stretch: &[DigestNode], behind: u64) -> bool {
     let mut before = 0;
     let start = source.iter().position(|node| {
         let is_start = before == behind / LEAF_BYTES;
@@ -227,8 +232,11 @@ pub(crate) fn has_granules(source: &[Node], stretch: &[Node], behind: u64) -> bo
 }
 
 /// Joins the nodes of consecutive parts to the root hash of `leaves` leaves; `None` if any lack.
-pub(crate) fn joined<'a>(nodes: impl Iterator<Item = &'a Node>, leaves: u64) -> Option<String> {
-    let mut tree = Tree::behind(0);
+pub(crate) fn joined<'a>(
+    nodes: impl Iterator<Item = &'a DigestNode>,
+    leaves: u64,
+) -> Option<String> {
+    let mut tree = DigestTree::behind(0);
     for node in nodes {
         node.leaves()?;
         tree.push(node.clone());
@@ -300,9 +308,9 @@ mod tests {
                     digest.update(&text[cut(part)..cut(part + 1)]);
                     digest.granules()
                 };
-                let nodes: Vec<Node> = (0..parts).flat_map(nodes).collect();
+                let nodes: Vec<DigestNode> = (0..parts).flat_map(nodes).collect();
                 let json = serde_json::to_string(&nodes).unwrap();
-                let nodes: Vec<Node> = serde_json::from_str(&json).unwrap();
+                let nodes: Vec<DigestNode> = serde_json::from_str(&json).unwrap();
                 let joined_parts = joined(nodes.iter(), leaves.len() as u64);
                 assert_eq!(joined_parts, Some(expected.clone()), "{bytes} in {parts}");
                 assert_eq!(joined(nodes[1..].iter(), leaves.len() as u64), None);
@@ -312,7 +320,7 @@ mod tests {
     /// Granules are independent of how the source is read: size known or not, whole or in parts.
     #[test]
     fn granules_identify_stretches() {
-        let leaf = |number: u64| Node {
+        let leaf = |number: u64| DigestNode {
             level: 0,
             hash: Sha256::digest(number.to_le_bytes()).into(),
         };
@@ -337,7 +345,7 @@ mod tests {
                     (granules * part / parts * granule).min(leaves)
                 };
                 let stretch = |part| digest(cut(part)..cut(part + 1), level).granules();
-                let all: Vec<Node> = (0..parts).flat_map(stretch).collect();
+                let all: Vec<DigestNode> = (0..parts).flat_map(stretch).collect();
                 assert_eq!(granules_of(all.iter(), bytes), granules);
                 assert_eq!(joined(all.iter(), leaves), Some(whole.root()));
                 for part in (0..parts).filter(|&part| cut(part) < cut(part + 1)) {

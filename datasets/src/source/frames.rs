@@ -57,9 +57,9 @@ pub(crate) fn whole_text(frame: &[u8]) -> io::Result<(Vec<u8>, Option<io::Error>
     Ok((decoding.text().to_vec(), damage))
 }
 
-/// Unit returned by [`Frames::next`].
+/// Piece of a source between two resumable positions.
 #[derive(Debug)]
-pub(crate) enum Part {
+pub(crate) enum Segment {
     /// A whole compressed frame; truncated if the file is.
     Frame(Vec<u8>),
     /// A piece of a frame's text; empty at the end of the frame.
@@ -138,7 +138,7 @@ impl<R: Lookahead> Frames<R> {
         }
     }
 
-    /// Returns whether the next part starts a frame.
+    /// Returns whether the next segment starts a frame.
     pub(crate) fn is_between(&self) -> bool {
         matches!(self.state, State::Between { lost: false, .. })
     }
@@ -148,12 +148,12 @@ impl<R: Lookahead> Frames<R> {
         matches!(self.state, State::Between { lost: true, .. })
     }
 
-    /// Returns the next part, using the memory of `buffer`; text comes in pieces of up to `piece`
+    /// Returns the next segment, using the memory of `buffer`; text comes in pieces of up to `piece`
     /// bytes. `None` at the end, and once at the border of the part.
     ///
     /// # Errors
     /// If the file is corrupt or truncated. The next call continues at the next size header.
-    pub(crate) fn next(&mut self, piece: u64, buffer: Vec<u8>) -> io::Result<Option<Part>> {
+    pub(crate) fn next(&mut self, piece: u64, buffer: Vec<u8>) -> io::Result<Option<Segment>> {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => Ok(None),
             State::Between { input, lost } => self.between(input, lost, piece, buffer),
@@ -171,14 +171,14 @@ impl<R: Lookahead> Frames<R> {
         lost: bool,
         piece: u64,
         buffer: Vec<u8>,
-    ) -> io::Result<Option<Part>> {
+    ) -> io::Result<Option<Segment>> {
         let before = self.border;
         let found = self.find_next(&mut input, lost);
         if self.border != before {
             self.state = State::Between { input, lost: false };
             return Ok(None);
         }
-        let part = match found {
+        let segment = match found {
             Ok(None) => {
                 self.state = State::Between { input, lost: false };
                 return Ok(None);
@@ -187,16 +187,16 @@ impl<R: Lookahead> Frames<R> {
                 Ok(frame) if max_text_bytes(&frame) > MAX_TEXT_BYTES => {
                     return self.enter(frame, input, piece, Vec::new());
                 }
-                frame => frame.map(|frame| Some(Part::Frame(frame))),
+                frame => frame.map(|frame| Some(Segment::Frame(frame))),
             },
             Ok(Some(Found::Magic(magic))) => {
                 return self.enter(magic.to_vec(), input, piece, buffer);
             }
             Err(error) => Err(error),
         };
-        let lost = part.is_err();
+        let lost = segment.is_err();
         self.state = State::Between { input, lost };
-        part
+        segment
     }
 
     /// Finds the next frame. If it is the first frame of the next part, records the border instead
@@ -224,20 +224,25 @@ impl<R: Lookahead> Frames<R> {
         input: R,
         piece: u64,
         buffer: Vec<u8>,
-    ) -> io::Result<Option<Part>> {
+    ) -> io::Result<Option<Segment>> {
         let mut decoder = Decoder::with_buffer(Cursor::new(start).chain(input))?.single_frame();
         decoder.window_log_max(WINDOW_LOG_MAX)?;
         self.inside(Box::new(decoder), piece, buffer).map(Some)
     }
 
-    fn inside(&mut self, mut decoder: Inside<R>, piece: u64, buffer: Vec<u8>) -> io::Result<Part> {
+    fn inside(
+        &mut self,
+        mut decoder: Inside<R>,
+        piece: u64,
+        buffer: Vec<u8>,
+    ) -> io::Result<Segment> {
         let mut text = emptied(buffer, piece as usize);
         let outcome = (&mut decoder).take(piece).read_to_end(&mut text);
         if let Err(error) = outcome {
             let (_, input) = decoder.into_inner().into_inner();
             self.state = State::Failed { input, error };
             if text.is_empty() {
-                return self.next(piece, Vec::new()).map(|_| Part::Text(text));
+                return self.next(piece, Vec::new()).map(|_| Segment::Text(text));
             }
         } else if text.is_empty() {
             let (start, input) = decoder.finish().into_inner();
@@ -252,7 +257,7 @@ impl<R: Lookahead> Frames<R> {
         } else {
             self.state = State::Inside(decoder);
         }
-        Ok(Part::Text(text))
+        Ok(Segment::Text(text))
     }
 }
 
@@ -345,7 +350,7 @@ fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Resul
     Ok(frame)
 }
 
-/// Clears a buffer and reserves `bytes`. Fresh memory for each part would cost as much as digesting
+/// Clears a buffer and reserves `bytes`. Fresh memory for each segment would cost as much as digesting
 /// it.
 pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
     buffer.clear();

@@ -13,7 +13,7 @@ use ureq::{Body, BodyReader};
 
 use crate::source::address::shown;
 use crate::source::http::client::{Client, HttpError, Patience, lasting, refusal};
-use crate::source::s3::{Object, Request};
+use crate::source::s3::Object;
 
 pub(crate) use client::ConnectionLost;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use crate::source::ahead::Ahead;
-use crate::source::digest::{Node, TreeDigest, granule_level};
+use crate::source::digest::{DigestNode, TreeDigest, granule_level};
 
 /// Length and digest of the bytes read so far of a source or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,7 +89,7 @@ impl<R> Metered<R> {
     }
 
     /// Returns the granule digests of the range so far, which can be joined with others.
-    pub(crate) fn granules(&self) -> Vec<Node> {
+    pub(crate) fn granules(&self) -> Vec<DigestNode> {
         self.meter.digest.granules()
     }
 

@@ -8,7 +8,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::source::digest::{LEAF_BYTES, Node, granule_bytes, granules_of, has_granules, joined};
+use crate::source::digest::{
+    DigestNode, LEAF_BYTES, granule_bytes, granules_of, has_granules, joined,
+};
 
 /// Part `index` of `of` equal parts of a source, written as `2/7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -98,7 +100,7 @@ pub struct PartRead {
     /// the next part; `None` if none begins in the range.
     pub frames: Option<Range<u64>>,
     /// Granule digests of the range, to be joined with those of the other parts.
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<DigestNode>,
 }
 
 impl PartRead {
@@ -120,12 +122,12 @@ impl PartRead {
     }
 
     /// Returns whether the part has this range and these granules.
-    pub(crate) fn is_of(&self, range: &Range<u64>, granules: &[Node]) -> bool {
+    pub(crate) fn is_of(&self, range: &Range<u64>, granules: &[DigestNode]) -> bool {
         self.range == *range && self.nodes == granules
     }
 
     /// Returns whether a source with these granules contains the bytes of the part.
-    pub(crate) fn is_within(&self, source: &[Node]) -> bool {
+    pub(crate) fn is_within(&self, source: &[DigestNode]) -> bool {
         has_granules(source, &self.nodes, self.range.start)
     }
 
@@ -178,7 +180,7 @@ impl PartRead {
     pub(crate) fn join<'a>(
         parts: impl Iterator<Item = &'a PartRead> + Clone,
         bytes: u64,
-    ) -> Result<(String, Vec<Node>), String> {
+    ) -> Result<(String, Vec<DigestNode>), String> {
         let nodes = parts.flat_map(|part| &part.nodes);
         let digest = joined(nodes.clone(), bytes.div_ceil(LEAF_BYTES));
         let digest = digest.ok_or_else(|| CHANGED.to_string())?;

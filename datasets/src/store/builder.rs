@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::reading::{Batch, Finished, Reading, resume};
-use crate::source::{PartOf, Source, Tree, granules_of, identity};
+use crate::source::{DigestTree, PartOf, Source, granules_of, identity};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
 use crate::store::merge::{Merged, Runs, merge};
@@ -565,7 +565,7 @@ impl Builder {
         );
         match self.shard {
             Some(part) => {
-                let nodes = Some(trees.map(Tree::into_nodes));
+                let nodes = Some(trees.map(DigestTree::into_nodes));
                 self.manifest.shard = Some(Shard {
                     part,
                     records,
@@ -573,7 +573,9 @@ impl Builder {
                 });
             }
             None => {
-                let sealed = self.manifest.seal(records, &trees.map(Tree::into_root));
+                let sealed = self
+                    .manifest
+                    .seal(records, &trees.map(DigestTree::into_root));
                 let more = || "it has more positions than labels".to_string();
                 sealed.ok_or_else(|| self.store.corrupt(more()))?;
             }

@@ -13,7 +13,7 @@ use rocksdb::{
 };
 
 use crate::Error;
-use crate::source::{Source, Tree};
+use crate::source::{DigestTree, Source};
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};
@@ -448,7 +448,7 @@ pub(crate) struct WrittenSet {
     /// Number of records.
     pub(crate) records: u64,
     /// Digest of the records.
-    pub(crate) tree: Tree,
+    pub(crate) tree: DigestTree,
 }
 
 /// Writer of a set: packs records, which must come in key order, into blocks in SST files.

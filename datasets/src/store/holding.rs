@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
-use crate::source::{Node, PartOf, joined};
+use crate::source::{DigestNode, PartOf, joined};
 use crate::store::database::Store;
 use crate::store::folder;
 use crate::store::manifest::{Manifest, Shard};
@@ -53,7 +53,7 @@ struct OpenedShard<'a> {
     part: PartOf,
     folder: &'a Path,
     held: Holding,
-    nodes: Option<[Vec<Node>; 3]>,
+    nodes: Option<[Vec<DigestNode>; 3]>,
 }
 
 /// Opens the shards in a folder, in order. Returns the manifest of the whole dataset too.
@@ -141,7 +141,8 @@ fn seal(whole: &mut Manifest, shards: &[OpenedShard]) -> Option<()> {
     let (mut records, mut digests) = ([0; 3], [const { String::new() }; 3]);
     for set in 0..Set::ALL.len() {
         records[set] = shards.iter().map(|shard| shard.held.records[set]).sum();
-        let nodes: Option<Vec<&[Vec<Node>; 3]>> = shards.iter().map(|s| s.nodes.as_ref()).collect();
+        let nodes: Option<Vec<&[Vec<DigestNode>; 3]>> =
+            shards.iter().map(|s| s.nodes.as_ref()).collect();
         let nodes = nodes?;
         digests[set] = joined(nodes.iter().flat_map(|nodes| &nodes[set]), RANGES as u64)?;
     }

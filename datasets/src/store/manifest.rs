@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::source::{Node, PartOf, hex};
+use crate::source::{DigestNode, PartOf, hex};
 use crate::store::SourceEntry;
 use crate::store::format_version::FORMAT_VERSION;
 use crate::store::sources;
@@ -37,7 +37,7 @@ pub struct Shard {
     /// Digests of these sets over the shard's key ranges, if a merge made it. The manifest then has
     /// neither counts nor fingerprint, which need all shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) nodes: Option<[Vec<Node>; 3]>,
+    pub(crate) nodes: Option<[Vec<DigestNode>; 3]>,
 }
 
 /// Provenance and counters of a dataset. Equal input gives an equal manifest, in any order.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use records::position::{Keyed, Record};
 use sha2::{Digest, Sha256};
 
-use crate::source::{LEAF, PartOf, Tree};
+use crate::source::{DigestTree, LEAF, PartOf};
 
 /// Number of key ranges, which are merged independently. A range is the first bits of a key.
 pub(crate) const RANGES: usize = 1 << RANGE_BITS;
@@ -25,7 +25,7 @@ pub(crate) fn of_shard(part: PartOf) -> Range<usize> {
 /// Incremental digest of a set over some ranges; each range is a leaf of the tree.
 pub(crate) struct RangesDigest {
     ranges: Range<usize>,
-    tree: Tree,
+    tree: DigestTree,
     /// Hash of the current, incomplete range: the first of `ranges`.
     leaf: Sha256,
 }
@@ -34,7 +34,7 @@ impl RangesDigest {
     /// Creates a digest at the first of `ranges`.
     pub(crate) fn over(ranges: Range<usize>) -> RangesDigest {
         RangesDigest {
-            tree: Tree::behind(ranges.start as u64),
+            tree: DigestTree::behind(ranges.start as u64),
             ranges,
             leaf: Sha256::new_with_prefix(LEAF),
         }
@@ -61,7 +61,7 @@ impl RangesDigest {
     }
 
     /// Completes all ranges and returns the tree.
-    pub(crate) fn into_tree(mut self) -> Tree {
+    pub(crate) fn into_tree(mut self) -> DigestTree {
         self.end_before(self.ranges.end);
         self.tree
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::reading::{Damage, Finished};
-use crate::source::{CHANGED, Node, PartRead, has_granules};
+use crate::source::{CHANGED, DigestNode, PartRead, has_granules};
 use records::position::Month;
 use records::selection::SourceCounts;
 
@@ -27,7 +27,7 @@ pub struct SourceEntry {
     /// Granule digests of a whole source, to recognise its parts; empty for a part, and for a
     /// source added by an early version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) granules: Vec<Node>,
+    pub(crate) granules: Vec<DigestNode>,
     /// The part, until all parts are present; `None` for a whole source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartEntry>,
@@ -133,7 +133,7 @@ impl SourceEntry {
     }
 
     /// Returns whether an undamaged source has these granules in `range`.
-    pub(crate) fn has_granules(&self, range: &Range<u64>, granules: &[Node]) -> bool {
+    pub(crate) fn has_granules(&self, range: &Range<u64>, granules: &[DigestNode]) -> bool {
         match &self.part {
             Some(part) => part.read.is_of(range, granules),
             None => has_granules(&self.granules, granules, range.start),

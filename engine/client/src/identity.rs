@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use host::{Action, FileError};
 use sha2::{Digest, Sha256};
 
-use crate::engine::{Engine, Setup};
+use crate::engine_process::{EngineProcess, Setup};
 use crate::options::Kind;
 
 /// Identity of an engine: its name, and digests of its program, its files and its declared
@@ -32,7 +32,7 @@ impl Identity {
     ///
     /// # Errors
     /// [`FileError`] if one of its files cannot be read.
-    pub fn of(setup: &Setup, engine: &Engine) -> Result<Identity, FileError> {
+    pub fn of(setup: &Setup, engine: &EngineProcess) -> Result<Identity, FileError> {
         let program = executable(&setup.program);
         let mut digests = vec![("program".to_string(), sha256(&program)?)];
         for (number, path) in argument_files(&setup.arguments) {

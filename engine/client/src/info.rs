@@ -6,7 +6,7 @@ use crate::options::{EngineOption, printable};
 
 /// A score from the side to move's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Score {
+pub enum UciScore {
     /// Centipawns.
     Centipawns(i32),
     /// Moves to mate, negative if the side to move is mated.
@@ -17,7 +17,7 @@ pub enum Score {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
     /// The score.
-    pub score: Score,
+    pub score: UciScore,
     /// Depth in the same line, in plies.
     pub depth: Option<u32>,
     /// The score is only a bound: the search failed high or low.
@@ -37,7 +37,7 @@ pub struct Info {
 
 impl Info {
     /// Returns the last exact score.
-    pub fn exact(&self) -> Option<Score> {
+    pub fn exact(&self) -> Option<UciScore> {
         let exact = self.score.filter(|scored| !scored.bound);
         exact.map(|scored| scored.score)
     }
@@ -82,10 +82,10 @@ fn number<T: std::str::FromStr>(words: &mut SplitAsciiWhitespace) -> Option<T> {
     words.next()?.parse().ok()
 }
 
-fn read_score(words: &mut SplitAsciiWhitespace) -> Option<Score> {
+fn read_score(words: &mut SplitAsciiWhitespace) -> Option<UciScore> {
     match words.next()? {
-        "cp" => number(words).map(Score::Centipawns),
-        "mate" => number(words).map(Score::Mate),
+        "cp" => number(words).map(UciScore::Centipawns),
+        "mate" => number(words).map(UciScore::Mate),
         _ => None,
     }
 }
@@ -155,7 +155,7 @@ mod tests {
         text.lines().filter_map(|line| parser.read(line)).collect()
     }
 
-    fn info(score: Option<(Score, u32, bool)>, depth: u32, nodes: Option<u64>) -> Info {
+    fn info(score: Option<(UciScore, u32, bool)>, depth: u32, nodes: Option<u64>) -> Info {
         Info {
             score: score.map(|(score, depth, bound)| Scored {
                 score,
@@ -199,10 +199,10 @@ mod tests {
             best: best.to_string(),
             info,
         };
-        let mut heard = info(Some((Score::Centipawns(-7), 10, false)), 12, Some(12));
-        assert_eq!(heard.exact(), Some(Score::Centipawns(-7)));
+        let mut heard = info(Some((UciScore::Centipawns(-7), 10, false)), 12, Some(12));
+        assert_eq!(heard.exact(), Some(UciScore::Centipawns(-7)));
         assert_eq!(found, [best("d2d4", heard)]);
-        heard = info(Some((Score::Mate(-2), 3, true)), 3, None);
+        heard = info(Some((UciScore::Mate(-2), 3, true)), 3, None);
         assert_eq!(heard.exact(), None);
         assert_eq!(
             events("info depth 3 score mate -2 upperbound\nbestmove a1a2"),

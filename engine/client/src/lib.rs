@@ -1,4 +1,4 @@
-//! Clients of chess engines: [`Engine`] is an external UCI engine (a process that is started,
+//! Clients of chess engines: [`EngineProcess`] is an external UCI engine (a process that is started,
 //! configured, queried and ended), [`Library`] is Kibitz in this process. Both return an
 //! [`Answer`].
 //!
@@ -9,7 +9,7 @@
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
 //! use std::time::Duration;
-//! use uci_client::{Engine, Setup};
+//! use uci_client::{EngineProcess, Setup};
 //!
 //! let stop = AtomicBool::new(false);
 //! let setup = Setup {
@@ -17,7 +17,7 @@
 //!     options: vec![("Hash".to_string(), "64".to_string())],
 //!     ..Setup::default()
 //! };
-//! let mut engine = Engine::start(&setup, &stop, &mut |notice| eprintln!("{notice}"))?;
+//! let mut engine = EngineProcess::start(&setup, &stop, &mut |notice| eprintln!("{notice}"))?;
 //! engine.new_game(false);
 //! let minute = Duration::from_secs(60);
 //! engine.position("position startpos", &stop)?;
@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod engine;
+mod engine_process;
 mod error;
 mod identity;
 mod info;
@@ -34,8 +34,8 @@ mod library;
 mod options;
 mod process;
 
-pub use engine::{Answer, Engine, Notice, Setup};
+pub use engine_process::{Answer, EngineProcess, Notice, Setup};
 pub use error::{EngineError, StartError};
 pub use identity::{Identity, own_sha256};
-pub use info::{Info, Score, Scored};
+pub use info::{Info, Scored, UciScore};
 pub use library::{EvaluatorChoice, EvaluatorError, Library};

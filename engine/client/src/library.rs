@@ -13,8 +13,8 @@ use host::{ExitCode, FileError};
 use models::{MAX_FILE_BYTES, NetError, QuantisedNetwork};
 use thiserror::Error;
 
-use crate::engine::Answer;
-use crate::info::{Info, Score, Scored};
+use crate::engine_process::Answer;
+use crate::info::{Info, Scored, UciScore};
 
 /// Evaluator of searches in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,11 +178,11 @@ impl Library {
 }
 
 /// Converts a score to the form of UCI.
-impl From<engine::Score> for Score {
-    fn from(score: engine::Score) -> Score {
+impl From<engine::Score> for UciScore {
+    fn from(score: engine::Score) -> UciScore {
         match score.moves_to_mate() {
-            Some(moves) => Score::Mate(moves),
-            None => Score::Centipawns(score.centipawns()),
+            Some(moves) => UciScore::Mate(moves),
+            None => UciScore::Centipawns(score.centipawns()),
         }
     }
 }

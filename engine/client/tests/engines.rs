@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uci_client::{Answer, Engine, EngineError, Identity, Notice, Score, Setup, StartError};
+use uci_client::{
+    Answer, EngineError, EngineProcess, Identity, Notice, Setup, StartError, UciScore,
+};
 
 /// Longer than any step takes, even on a busy machine, unless it hangs.
 const LONG: Duration = Duration::from_secs(300);
@@ -33,11 +35,11 @@ fn engine(hello: &str, go: &str) -> Setup {
     ))
 }
 
-fn start(setup: &Setup) -> Result<Engine, StartError> {
-    Engine::start(setup, &GOING_ON, &mut |_| {})
+fn start(setup: &Setup) -> Result<EngineProcess, StartError> {
+    EngineProcess::start(setup, &GOING_ON, &mut |_| {})
 }
 
-fn play(engine: &mut Engine, patience: Duration) -> Result<Answer, EngineError> {
+fn play(engine: &mut EngineProcess, patience: Duration) -> Result<Answer, EngineError> {
     engine.position("position startpos", &GOING_ON)?;
     engine.go("go depth 1", patience, &GOING_ON)
 }
@@ -90,7 +92,7 @@ fn an_engine_is_set_up_and_answers() {
     setup.options = vec![pair("Hash", "9"), pair("clear hash", "")];
     let mut said = Vec::new();
     let mut notice = |notice: Notice| said.push(notice.to_string());
-    let mut engine = Engine::start(&setup, &GOING_ON, &mut notice).unwrap();
+    let mut engine = EngineProcess::start(&setup, &GOING_ON, &mut notice).unwrap();
     let heard = |command: &str| format!("Toy 1: info string heard setoption name {command}");
     assert_eq!(
         said,
@@ -105,7 +107,7 @@ fn an_engine_is_set_up_and_answers() {
     engine.new_game(true);
     let answer = play(&mut engine, LONG).unwrap();
     assert_eq!((&*answer.best, answer.info.nodes), ("e2e4", Some(500)));
-    assert_eq!(answer.info.exact(), Some(Score::Centipawns(21)));
+    assert_eq!(answer.info.exact(), Some(UciScore::Centipawns(21)));
 }
 
 /// The location of files and the contents of logs do not count.
@@ -233,7 +235,7 @@ fn a_hung_start_is_reported_and_times_out() {
         thread::spawn(move || {
             let mut notices = Vec::new();
             let mut notice = |notice: Notice| notices.push(notice.to_string());
-            let error = Engine::start(&shell(script), &GOING_ON, &mut notice).err();
+            let error = EngineProcess::start(&shell(script), &GOING_ON, &mut notice).err();
             (error.expect("no engine").to_string(), notices)
         })
     });
@@ -257,7 +259,7 @@ fn late_answers_count_for_the_next_wait() {
             thread::sleep(Duration::from_secs(2));
         }
     };
-    let late = Engine::start(&late, &GOING_ON, &mut notice).unwrap();
+    let late = EngineProcess::start(&late, &GOING_ON, &mut notice).unwrap();
     assert_eq!(late.name(), "Late");
 }
 
@@ -265,7 +267,7 @@ fn late_answers_count_for_the_next_wait() {
 fn setting_stop_cancels_a_wait() {
     let stop = AtomicBool::new(false);
     let mut notice = |_| stop.store(true, Ordering::Relaxed);
-    let started = Engine::start(&shell("exec sleep 1000"), &stop, &mut notice);
+    let started = EngineProcess::start(&shell("exec sleep 1000"), &stop, &mut notice);
     assert!(matches!(started.err(), Some(StartError::Cancelled)));
     let folder = tempfile::tempdir().unwrap();
     for go in ["exec sleep 1000", "exec yes info string x"] {
@@ -323,7 +325,7 @@ fn answers_match_their_searches() {
     for number in 1..20 {
         let answer = play(&mut toy, LONG).unwrap();
         assert_eq!(answer.best, number.to_string());
-        assert_eq!(answer.info.exact(), Some(Score::Centipawns(number)));
+        assert_eq!(answer.info.exact(), Some(UciScore::Centipawns(number)));
     }
     let ahead = "n=$((n + 1)); echo bestmove $n";
     let mut toy = start(&engine(":", ahead)).unwrap();

@@ -66,7 +66,7 @@ pub struct Progress {
 }
 
 /// Record of an output, stored in FILE.json.
-pub type Record = archive::Record<MadeBy, Progress>;
+pub type Record = archive::ArchiveRecord<MadeBy, Progress>;
 
 /// Result of [`Archive::open`].
 pub enum Opened {
@@ -98,8 +98,8 @@ impl Archive {
         let compressed = made_by.compressed;
         let opened = archive::Archive::open(path, made_by, compressed);
         Ok(match opened.map_err(as_error)? {
-            archive::Opened::Finished(record) => Opened::Finished(record),
-            archive::Opened::Begun(output) => Opened::Begun(Box::new(Archive {
+            archive::OpenedArchive::Finished(record) => Opened::Finished(record),
+            archive::OpenedArchive::Begun(output) => Opened::Begun(Box::new(Archive {
                 tally: output.record().done.counts.tally.clone(),
                 output: *output,
                 text: Vec::new(),

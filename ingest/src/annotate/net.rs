@@ -5,18 +5,10 @@ use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, EnPassantMode, Move};
 use uci_client::Library;
 
-use crate::annotate::analyst::{Limit, Task, eval};
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::notation::Eval;
-
-/// Net and the size of its transposition table.
-pub struct Net {
-    /// Evaluator of positions.
-    pub evaluator: engine::Evaluator,
-    /// Size of the transposition table, in MiB.
-    pub hash: usize,
-}
+use crate::annotate::task::{Limit, Net, Task, eval};
 
 /// Searcher of one worker: the engine library with the net.
 pub struct Searcher<'a> {

@@ -16,10 +16,11 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use datasets::{PartRead, SkipReason};
 
-use crate::annotate::analyst::{Analyst, Task};
+use crate::annotate::analyst::Analyst;
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::feed::{Feed, Piece};
+use crate::annotate::task::Task;
 use crate::terminal::stopped::Stopped;
 
 /// Games in flight per worker: enough to keep the others busy while one has a long game or an
@@ -221,8 +222,7 @@ mod tests {
     use host::StopSignal;
 
     use super::*;
-    use crate::annotate::analyst::{Evaluator, Limit};
-    use crate::annotate::process::Program;
+    use crate::annotate::task::{Evaluator, Limit, Program};
     use uci_client::Setup;
 
     /// Site tag of the sample's tenth game.

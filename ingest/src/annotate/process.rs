@@ -1,35 +1,22 @@
 //! UCI engine process that is restarted when it crashes, hangs or sends invalid answers.
 
 use std::collections::VecDeque;
-use std::num::NonZero;
-use std::time::Duration;
 
 use datasets::{SkipReason, Transcript};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode};
-use uci_client::{Engine, EngineError, Setup};
+use uci_client::{EngineError, EngineProcess};
 
-use crate::annotate::analyst::{Task, eval};
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::notation::Eval;
+use crate::annotate::task::{Program, Task, eval};
 
 /// Attempts at a position before it is left without an evaluation.
 const ATTEMPTS: u32 = 2;
 
 /// Unanswered positions in a row after which another restart is pointless.
 const MAX_UNANSWERED: u32 = 100;
-
-/// UCI engine and its settings.
-pub struct Program {
-    /// Command and options of the engine.
-    pub setup: Setup,
-    /// Time limit of one search.
-    pub timeout: Duration,
-    /// Positions queued in an engine. If more than one, each is sent without the moves before it:
-    /// Stockfish counts the moves of a queued `position` as nodes of the running search.
-    pub ahead: NonZero<usize>,
-}
 
 /// Position queued for search.
 struct Question {
@@ -46,7 +33,7 @@ pub struct Process<'a> {
     program: &'a Program,
     /// UCI command that starts a search.
     go: String,
-    engine: Option<Engine>,
+    engine: Option<EngineProcess>,
     /// Positions in a row without an evaluation.
     unanswered: u32,
 }
@@ -72,8 +59,8 @@ impl<'a> Process<'a> {
     }
 
     /// Starts the engine. Its notices are dropped: they were shown at the first start.
-    fn start(&self) -> Result<Engine, Error> {
-        let engine = Engine::start(&self.program.setup, self.task.stop.flag(), &mut |_| {});
+    fn start(&self) -> Result<EngineProcess, Error> {
+        let engine = EngineProcess::start(&self.program.setup, self.task.stop.flag(), &mut |_| {});
         Ok(engine?)
     }
 
@@ -132,7 +119,7 @@ impl<'a> Process<'a> {
         &mut self,
         asked: &VecDeque<Question>,
         mode: CastlingMode,
-    ) -> Result<&mut Engine, Error> {
+    ) -> Result<&mut EngineProcess, Error> {
         let engine = match self.engine.take() {
             Some(engine) => engine,
             None => {

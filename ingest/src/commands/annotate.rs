@@ -12,19 +12,17 @@ use datasets::{PartOf, PartRead};
 use host::StopSignal;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use uci_client::{Engine, EvaluatorChoice, Identity, Setup, StartError, own_sha256};
+use uci_client::{EngineProcess, EvaluatorChoice, Identity, Setup, StartError, own_sha256};
 
 use crate::commands::values;
 use crate::report::reason::reason_text;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
-use crate::annotate::analyst::{Evaluator, Limit, Task};
 use crate::annotate::archive::{Archive, MadeBy, Opened, Record};
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::feed::Feed;
-use crate::annotate::net::Net;
-use crate::annotate::process::Program;
+use crate::annotate::task::{Evaluator, Limit, Net, Program, Task};
 use crate::annotate::{Error, pipeline};
 
 const HELP: &str = "\
@@ -271,7 +269,7 @@ fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, Str
         return Ok((Evaluator::Net(Box::new(Net { evaluator, hash })), name));
     }
     let setup = setup(engine.as_deref().unwrap_or_default(), &arguments.options);
-    let started = Engine::start(&setup, stop.flag(), &mut |notice| host::tell(notice));
+    let started = EngineProcess::start(&setup, stop.flag(), &mut |notice| host::tell(notice));
     let engine = match started {
         Ok(engine) => engine,
         Err(StartError::Cancelled) => bail!(Stopped::for_now(stop)),

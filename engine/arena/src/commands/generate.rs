@@ -10,7 +10,7 @@ use std::thread;
 use anyhow::{Context, Result};
 use clap::Args;
 use engine::{Syzygy, Tablebase};
-use host::archive::Opened;
+use host::archive::OpenedArchive;
 use host::{ExitCode, StopSignal, print, tell};
 
 use crate::games::adjudication::{Draw, Resign};
@@ -170,12 +170,12 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
         false => earlier::grow(&args.out, &settings)?,
     }
     let (record, work) = match Archive::open(&args.out, settings, format.is_compressed())? {
-        Opened::Finished(record) => {
+        OpenedArchive::Finished(record) => {
             let out = args.out.display();
             tell(format_args!("{out}: finished before"));
             (*record, None)
         }
-        Opened::Begun(archive) => {
+        OpenedArchive::Begun(archive) => {
             let settings = archive.record().made_by.clone();
             let generator = Generator {
                 net: &net,

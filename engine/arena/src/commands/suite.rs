@@ -12,7 +12,7 @@ use cozy_chess::util::display_san_move;
 use host::{ExitCode, StopSignal, print};
 use serde::Serialize;
 use thiserror::Error;
-use uci_client::Score;
+use uci_client::UciScore;
 
 use crate::players::spec::EngineSpec;
 use crate::tournament::progress::Progress;
@@ -168,7 +168,7 @@ impl SuiteScore {
 
     fn count_mate(&mut self, published: i32, problem: &Problem, solution: &Solution) -> bool {
         self.mates += 1;
-        let Some(Score::Mate(found)) = solution.score else {
+        let Some(UciScore::Mate(found)) = solution.score else {
             return false;
         };
         self.mates_found += 1;
@@ -279,8 +279,8 @@ fn solve(args: &SuiteArgs, stop: &StopSignal) -> Result<SuiteScore> {
 fn played(problem: &Problem, solution: &Solution) -> String {
     let board = problem.position.board();
     let score = match solution.score {
-        Some(Score::Centipawns(centipawns)) => format!("cp {centipawns}"),
-        Some(Score::Mate(moves)) => format!("mate {moves}"),
+        Some(UciScore::Centipawns(centipawns)) => format!("cp {centipawns}"),
+        Some(UciScore::Mate(moves)) => format!("mate {moves}"),
         None => "no score".to_string(),
     };
     let best = solution

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use cozy_chess::{Board, Color};
 use engine::{Tablebase, Wdl};
-use uci_client::Score;
+use uci_client::UciScore;
 
 use crate::games::ending::Ending;
 use crate::parameters;
@@ -77,11 +77,11 @@ impl fmt::Display for Draw {
 }
 
 /// Returns the score in centipawns; a mate exceeds any evaluation.
-fn centipawns(score: Score) -> i32 {
+fn centipawns(score: UciScore) -> i32 {
     match score {
-        Score::Centipawns(centipawns) => centipawns,
-        Score::Mate(moves) if moves > 0 => i32::MAX,
-        Score::Mate(_) => -i32::MAX,
+        UciScore::Centipawns(centipawns) => centipawns,
+        UciScore::Mate(moves) if moves > 0 => i32::MAX,
+        UciScore::Mate(_) => -i32::MAX,
     }
 }
 
@@ -123,7 +123,7 @@ impl Adjudicator {
 
     /// Counts the score that `mover` gave its move, which led to `board`. A move without a score
     /// ends both counts.
-    pub fn hear(&mut self, mover: Color, score: Option<Score>, board: &Board) {
+    pub fn hear(&mut self, mover: Color, score: Option<UciScore>, board: &Board) {
         let score = score.map(centipawns);
         let says = |holds: &dyn Fn(i32) -> bool| score.is_some_and(holds);
         let lost = (self.resign).is_some_and(|resign| says(&|score| score <= -resign.score));
@@ -207,7 +207,7 @@ mod tests {
     fn a_side_resigns_by_its_own_scores() {
         let mut game = Adjudicator::new("moves=2,score=600".parse().ok(), None);
         let board = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 20");
-        let says = Score::Centipawns;
+        let says = UciScore::Centipawns;
         for (mover, score) in [
             (Color::Black, Some(says(-700))),
             (Color::White, Some(says(900))),
@@ -215,7 +215,7 @@ mod tests {
             (Color::White, Some(says(900))),
             (Color::Black, Some(says(-600))),
             (Color::Black, None),
-            (Color::Black, Some(Score::Mate(-3))),
+            (Color::Black, Some(UciScore::Mate(-3))),
         ] {
             game.hear(mover, score, &board);
             assert_eq!(game.verdict(&board), None);
@@ -233,7 +233,7 @@ mod tests {
         let late = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 40");
         let early = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 39");
         let zeroed = board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40");
-        let level = Some(Score::Centipawns(-10));
+        let level = Some(UciScore::Centipawns(-10));
         let mut hear = |color, score, board: &Board| {
             game.hear(color, score, board);
             game.verdict(board)
@@ -241,7 +241,10 @@ mod tests {
         let drawn = Some((None, Ending::AgreedDraw));
         assert_eq!(hear(Color::White, level, &late), None);
         assert_eq!(hear(Color::Black, level, &late), None);
-        assert_eq!(hear(Color::White, Some(Score::Centipawns(11)), &late), None);
+        assert_eq!(
+            hear(Color::White, Some(UciScore::Centipawns(11)), &late),
+            None
+        );
         for color in [Color::Black, Color::White, Color::Black] {
             assert_eq!(hear(color, level, &late), None);
         }

@@ -1,7 +1,7 @@
 //! PGN of match games.
 
 use engine::{is_chess960, pgn, write_fen};
-use uci_client::{Score, Scored};
+use uci_client::{Scored, UciScore};
 
 use crate::games::ending::Ending;
 use crate::games::game::Game;
@@ -86,12 +86,12 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
 }
 
 /// Formats a score as cutechess-cli does: pawns, or plies to mate.
-fn write_score(score: Score) -> String {
+fn write_score(score: UciScore) -> String {
     match score {
-        Score::Centipawns(0) => "0.00".to_string(),
-        Score::Centipawns(centipawns) => format!("{:+.2}", f64::from(centipawns) / 100.0),
-        Score::Mate(moves) if moves > 0 => format!("+M{}", 2 * i64::from(moves) - 1),
-        Score::Mate(moves) => format!("-M{}", -2 * i64::from(moves)),
+        UciScore::Centipawns(0) => "0.00".to_string(),
+        UciScore::Centipawns(centipawns) => format!("{:+.2}", f64::from(centipawns) / 100.0),
+        UciScore::Mate(moves) if moves > 0 => format!("+M{}", 2 * i64::from(moves) - 1),
+        UciScore::Mate(moves) => format!("-M{}", -2 * i64::from(moves)),
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn scores_are_written_as_cutechess_does() {
-        use Score::{Centipawns, Mate};
+        use UciScore::{Centipawns, Mate};
         let written = [
             Centipawns(30),
             Centipawns(-5),

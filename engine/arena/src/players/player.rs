@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use engine::{DEFAULT_HASH_MIB, Evaluator};
 use host::tell;
-use uci_client::{Answer, Engine, EngineError, EvaluatorChoice, Library, StartError};
+use uci_client::{Answer, EngineError, EngineProcess, EvaluatorChoice, Library, StartError};
 
 use crate::players::question::Question;
 use crate::players::spec::{EngineSpec, Net, Program};
@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// A started engine.
 pub enum Player {
     /// A UCI program.
-    Process(Box<Engine>),
+    Process(Box<EngineProcess>),
     /// A net, searched by the engine library in this process.
     Library(Box<Library>),
 }
@@ -33,7 +33,7 @@ impl Player {
     pub fn start(spec: &EngineSpec, stop: &AtomicBool) -> Result<Player> {
         match &spec.program {
             Program::Command(setup) => {
-                let engine = Engine::start(setup, stop, &mut |notice| tell(notice))?;
+                let engine = EngineProcess::start(setup, stop, &mut |notice| tell(notice))?;
                 Ok(Player::Process(Box::new(engine)))
             }
             Program::Net(net) => Ok(Player::Library(Box::new(library(net)?))),

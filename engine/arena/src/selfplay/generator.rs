@@ -24,7 +24,7 @@ use crate::selfplay::tally::Tally;
 const FRAME_GAMES: u64 = 32;
 
 /// Settings and counts of an output.
-pub type Record = archive::Record<Settings, Tally>;
+pub type Record = archive::ArchiveRecord<Settings, Tally>;
 /// An unfinished output.
 pub type Archive = archive::Archive<Settings, Tally>;
 

@@ -23,7 +23,7 @@ use crate::selfplay::settings::{COMMIT, program_identity};
 use crate::tournament::games_file::{Existing, GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
-use uci_client::{Engine, Identity};
+use uci_client::{EngineProcess, Identity};
 
 /// Upper limit of --games.
 const MAX_GAMES: u64 = 1_000_000_000;
@@ -296,7 +296,7 @@ fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)
             digest.into_iter().chain(commit).chain([program]).collect()
         }
         Program::Command(setup) => {
-            let engine = Engine::start(setup, stop, &mut |notice| tell(notice))?;
+            let engine = EngineProcess::start(setup, stop, &mut |notice| tell(notice))?;
             let Identity { name, digests } = Identity::of(setup, &engine)?;
             let digests = digests.into_iter().map(|(what, digest)| (what, of(digest)));
             digests.chain([("name".to_string(), name)]).collect()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use cozy_chess::{GameStatus, Move};
 use engine::{Limits, Outcome, Position, TimeBudget, is_chess960, parse_move, write_fen};
-use uci_client::{Engine, Library, Score};
+use uci_client::{EngineProcess, Library, UciScore};
 
 use super::SuiteArgs;
 use super::epd::{Problem, Task};
@@ -28,7 +28,7 @@ pub struct Solution {
     /// Best move; `None` if the engine gave no legal one.
     pub best: Option<Move>,
     /// Last exact score, for the side to move.
-    pub score: Option<Score>,
+    pub score: Option<UciScore>,
     /// Depth searched, in plies.
     pub depth: u32,
     /// Nodes searched; for a program, as last reported.
@@ -112,7 +112,7 @@ fn line_mates(position: &Position, outcome: &Outcome) -> bool {
 }
 
 fn ask(
-    engine: &mut Engine,
+    engine: &mut EngineProcess,
     problem: &Problem,
     args: &SuiteArgs,
     mate: Option<u32>,

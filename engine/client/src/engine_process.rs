@@ -93,7 +93,7 @@ pub struct Answer {
 
 /// A running engine. Dropping it ends the process and its children: an engine that has not failed
 /// is sent `quit` and has two seconds to exit.
-pub struct Engine {
+pub struct EngineProcess {
     // Drop order matters: stdin closes, the process is awaited, and only then is its stdout closed,
     // which would kill an engine that still writes.
     commands: Sender<String>,
@@ -109,7 +109,7 @@ pub struct Engine {
     awaits_ready: bool,
 }
 
-impl Engine {
+impl EngineProcess {
     /// Starts an engine and sets its options. Messages meanwhile go to `notice`. Setting `stop`
     /// cancels the wait.
     ///
@@ -119,7 +119,7 @@ impl Engine {
         setup: &Setup,
         stop: &AtomicBool,
         notice: &mut dyn FnMut(Notice),
-    ) -> Result<Engine, StartError> {
+    ) -> Result<EngineProcess, StartError> {
         let failed = |source| StartError::Program {
             program: setup.program.clone(),
             source,
@@ -135,7 +135,7 @@ impl Engine {
         let listener = thread::Builder::new().spawn(move || listen(output, &said));
         listener.map_err(failed)?;
         let name = setup.program.file_name().unwrap_or_default();
-        let mut engine = Engine {
+        let mut engine = EngineProcess {
             commands,
             process,
             events,
@@ -292,7 +292,7 @@ impl Engine {
     /// Sends a `position` command and waits until it is processed.
     ///
     /// # Errors
-    /// Those of [`Engine::ready`].
+    /// Those of [`EngineProcess::ready`].
     pub fn position(&mut self, position: &str, stop: &AtomicBool) -> Result<(), EngineError> {
         self.send(position);
         self.ready(stop)
@@ -301,7 +301,7 @@ impl Engine {
     /// Sends a `go` command for the current position and waits for the result.
     ///
     /// # Errors
-    /// Those of [`Engine::ready`]; an engine that timed out may still respond to [`Engine::stop`].
+    /// Those of [`EngineProcess::ready`]; an engine that timed out may still respond to [`EngineProcess::stop`].
     pub fn go(
         &mut self,
         go: &str,
@@ -313,7 +313,7 @@ impl Engine {
         self.answer(patience, stop)
     }
 
-    /// Sends a search without waiting; [`Engine::answer`] returns its result. UCI does not allow a
+    /// Sends a search without waiting; [`EngineProcess::answer`] returns its result. UCI does not allow a
     /// second search before the first has ended, but some engines queue it.
     pub fn ask(&mut self, position: &str, go: &str) {
         let first = self.asked.is_empty();
@@ -327,7 +327,7 @@ impl Engine {
     /// Waits for the result of the oldest unanswered search.
     ///
     /// # Errors
-    /// Those of [`Engine::go`].
+    /// Those of [`EngineProcess::go`].
     pub fn answer(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Answer, EngineError> {
         let begun = Instant::now();
         if self.awaits_ready {
@@ -350,7 +350,7 @@ impl Engine {
     /// Stops all unanswered searches and waits for their end.
     ///
     /// # Errors
-    /// Those of [`Engine::ready`].
+    /// Those of [`EngineProcess::ready`].
     pub fn stop(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), EngineError> {
         if self.asked.is_empty() {
             return Ok(());
@@ -427,7 +427,7 @@ impl Engine {
     }
 }
 
-impl Drop for Engine {
+impl Drop for EngineProcess {
     fn drop(&mut self) {
         if !self.asked.is_empty() {
             self.send("stop");
