@@ -8,4 +8,4 @@ pub use game_texts::{Chunk, GameTexts};
 pub use labelled::read_labelled;
 pub use parallel::{Batch, Damage, Finished, Reading};
 
-pub(crate) use parallel::{Checkpoint, resume};
+pub(crate) use parallel::{ResumePoint, resume};

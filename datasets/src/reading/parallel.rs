@@ -48,12 +48,12 @@ pub struct Batch {
     /// Counts of the stretch.
     pub tally: SourceCounts,
     /// Point after the batch from which reading can resume.
-    pub(crate) checkpoint: Option<Checkpoint>,
+    pub(crate) checkpoint: Option<ResumePoint>,
 }
 
 /// Resume point of a source, with the state carried over from the text before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Checkpoint {
+pub(crate) struct ResumePoint {
     content: Content,
     place: Place,
     seam: Seam,
@@ -183,7 +183,7 @@ impl Stretch {
     }
 }
 
-impl Checkpoint {
+impl ResumePoint {
     /// Text after the last whole game, which the serialised form omits.
     pub(crate) fn carried_text(&self) -> &[u8] {
         &self.seam.edge.text
@@ -201,10 +201,10 @@ impl Checkpoint {
 /// As [`Source::open`]; [`Error::OtherSource`] if the source has changed.
 pub(crate) fn resume(
     path: &Path,
-    checkpoint: Checkpoint,
+    checkpoint: ResumePoint,
     part: Option<PartOf>,
 ) -> Result<Reading, Error> {
-    let Checkpoint {
+    let ResumePoint {
         content,
         place,
         seam,
@@ -610,7 +610,7 @@ impl Seam {
             each(std::mem::take(&mut batch))?;
             self.damaged(&error, task.offset, job, &mut batch)?;
         }
-        batch.checkpoint = task.place.map(|place| Checkpoint {
+        batch.checkpoint = task.place.map(|place| ResumePoint {
             content: job.content,
             place,
             seam: self.clone(),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::reading::Checkpoint;
+use crate::reading::ResumePoint;
 use crate::source::PartOf;
 use crate::store::SourceEntry;
 use crate::store::spill::Run;
@@ -25,7 +25,7 @@ pub(crate) struct BuildProgress {
     /// Counts of the current source so far.
     pub(crate) tally: SourceCounts,
     /// Resume point in the current source.
-    pub(crate) checkpoint: Option<Checkpoint>,
+    pub(crate) checkpoint: Option<ResumePoint>,
     /// Runs in the spill file.
     pub(crate) train: Vec<Run>,
     pub(crate) validation: Vec<Run>,
@@ -78,13 +78,13 @@ impl BuildProgress {
         self.validation.last().map_or(0, Run::end)
     }
 
-    pub(crate) fn checkpoint_mut(&mut self) -> Option<&mut Checkpoint> {
+    pub(crate) fn checkpoint_mut(&mut self) -> Option<&mut ResumePoint> {
         self.checkpoint.as_mut()
     }
 
     pub(crate) fn carried_text(&self) -> &[u8] {
         self.checkpoint
             .as_ref()
-            .map_or(&[], Checkpoint::carried_text)
+            .map_or(&[], ResumePoint::carried_text)
     }
 }

@@ -77,7 +77,7 @@ fn run_search(args: &BenchArgs) -> Result<()> {
 
 /// Result of a search benchmark.
 #[derive(Serialize)]
-pub struct Searched {
+pub struct SearchBench {
     nodes: u64,
     time_ms: u64,
     nps: u64,
@@ -90,7 +90,7 @@ pub fn search(
     depth: u64,
     stop: &AtomicBool,
     mut tell: impl FnMut(&str),
-) -> Searched {
+) -> SearchBench {
     let mut engine = Engine::new(evaluator);
     let start = Instant::now();
     let mut number = 0;
@@ -104,7 +104,7 @@ pub fn search(
     let time_ms = time.as_millis() as u64;
     tell(&format!("time {time_ms} ms"));
     tell(&format!("{nodes} nodes {nps} nps"));
-    Searched {
+    SearchBench {
         nodes,
         time_ms,
         nps,
@@ -113,17 +113,17 @@ pub fn search(
 
 /// Result of an evaluation benchmark.
 #[derive(Serialize)]
-struct Evaluations {
+struct EvaluationBench {
     /// Number of positions in the games.
     positions: usize,
     /// Sum of their evaluations in centipawns, the same for every kernel.
     sum: i64,
-    kernels: Vec<Speed>,
+    kernels: Vec<KernelSpeed>,
 }
 
 /// Speed of one kernel.
 #[derive(Serialize)]
-struct Speed {
+struct KernelSpeed {
     kernel: String,
     /// Moves played and evaluated incrementally, per second.
     incremental_per_s: f64,
@@ -150,7 +150,7 @@ fn run_evaluations(args: &BenchArgs) -> Result<()> {
         sums.iter().all(|&sum| sum == sums[0]),
         "kernels disagree: their sums of evaluations are {sums:?}"
     );
-    let evaluations = Evaluations {
+    let evaluations = EvaluationBench {
         positions: games.boards().len(),
         sum: sums[0],
         kernels,
@@ -162,7 +162,7 @@ fn run_evaluations(args: &BenchArgs) -> Result<()> {
 }
 
 /// Returns the sum of all evaluations, and the kernel's speed.
-fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
+fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, KernelSpeed) {
     let boards = games.boards();
     // Few enough accumulators to stay in the L1 cache.
     let few = boards.iter().step_by(boards.len() / 16);
@@ -194,7 +194,7 @@ fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
             black_box(evaluator.evaluate_board(board));
         }
     });
-    let speed = Speed {
+    let speed = KernelSpeed {
         kernel,
         incremental_per_s: 1.0 / incremental,
         from_nothing_per_s: 1.0 / from_nothing,
@@ -215,7 +215,7 @@ fn fastest(count: usize, mut pass: impl FnMut()) -> f64 {
     best / count as f64
 }
 
-fn table(evaluations: &Evaluations) -> String {
+fn table(evaluations: &EvaluationBench) -> String {
     let mut text = "kernel       incremental/s  from nothing/s  dense layers\n".to_string();
     for speed in &evaluations.kernels {
         text += &format!(

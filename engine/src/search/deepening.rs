@@ -23,7 +23,7 @@ const BOUNDS_REPORTED_FROM: Duration = Duration::from_secs(3);
 const FORCED_DEPTH: i32 = 5;
 
 /// Result of one search thread.
-pub(super) struct Best {
+pub(super) struct ThreadResult {
     depth: i32,
     seldepth: usize,
     root: Vec<RootMove>,
@@ -31,9 +31,9 @@ pub(super) struct Best {
     is_proved: bool,
 }
 
-impl Best {
+impl ThreadResult {
     /// Returns whether this result is to be preferred to another thread's.
-    pub(super) fn is_better_than(&self, other: &Best) -> bool {
+    pub(super) fn is_better_than(&self, other: &ThreadResult) -> bool {
         if other.is_proved {
             return false;
         }
@@ -128,7 +128,7 @@ impl Certainty {
 
 impl Searcher<'_> {
     /// Deepens until a limit is reached.
-    pub(super) fn deepen(mut self, report: &mut dyn FnMut(&Report)) -> Best {
+    pub(super) fn deepen(mut self, report: &mut dyn FnMut(&Report)) -> ThreadResult {
         let lines = self.shared.limits.lines.clamp(1, self.thread.root.len());
         let deepest = self.shared.limits.depth.unwrap_or(MAX_DEPTH);
         let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
@@ -168,7 +168,7 @@ impl Searcher<'_> {
             }
         }
         self.share_counters();
-        Best {
+        ThreadResult {
             depth: self.depth,
             seldepth: self.seldepth,
             root: std::mem::take(&mut self.thread.root),

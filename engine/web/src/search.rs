@@ -120,11 +120,11 @@ pub struct SearchResult {
 
 /// Engine that keeps its transposition table and histories between searches.
 #[derive(Default)]
-pub struct Searcher {
+pub struct PageEngine {
     engine: Option<(Engine, Option<Team>)>,
 }
 
-impl Searcher {
+impl PageEngine {
     fn engine(
         &mut self,
         evaluator: &SelectedEvaluator,

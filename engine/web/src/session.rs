@@ -13,7 +13,7 @@ use crate::review::{Review, ReviewRequest, review};
 use crate::rules::{
     GameReport, PositionReport, chess960, describe_game, describe_position, parse_text, set_up,
 };
-use crate::search::{HelpRequest, SearchRequest, SearchResult, Searcher};
+use crate::search::{HelpRequest, PageEngine, SearchRequest, SearchResult};
 use crate::tree::{Edit, Edited, Tree, edit, play};
 use crate::why::{MoveChange, MoveValue, change, weigh};
 
@@ -117,7 +117,7 @@ pub(crate) enum Answer {
 /// State of a module instance: the evaluation in use, and the engine with its tables.
 pub struct Session {
     evaluator: SelectedEvaluator,
-    searcher: Searcher,
+    engine: PageEngine,
 }
 
 impl Session {
@@ -128,7 +128,7 @@ impl Session {
     pub fn new() -> Result<Session, NetError> {
         Ok(Session {
             evaluator: SelectedEvaluator::embedded()?,
-            searcher: Searcher::default(),
+            engine: PageEngine::default(),
         })
     }
 
@@ -144,7 +144,7 @@ impl Session {
                 .map_err(RequestError::from)
                 .map(|evaluator| {
                     self.evaluator = evaluator;
-                    self.searcher = Searcher::default();
+                    self.engine = PageEngine::default();
                     Reply::Use(self.evaluator.describe())
                 }),
         )
@@ -177,14 +177,14 @@ impl Session {
                     self.evaluator = SelectedEvaluator::embedded()?;
                 }
                 self.evaluator.kind = kind;
-                self.searcher = Searcher::default();
+                self.engine = PageEngine::default();
                 Reply::Use(self.evaluator.describe())
             }
             Request::Search(request) => {
-                Reply::Search(self.searcher.search(&self.evaluator, &request, host)?)
+                Reply::Search(self.engine.search(&self.evaluator, &request, host)?)
             }
             Request::Help(request) => {
-                Reply::Help(self.searcher.help(&self.evaluator, &request, host)?)
+                Reply::Help(self.engine.help(&self.evaluator, &request, host)?)
             }
         })
     }

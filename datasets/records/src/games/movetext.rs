@@ -73,7 +73,7 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                 at += 1;
             }
             b'[' if is_line_start(game, at) || over && begins_tag(rest) => {
-                let before = text.mark();
+                let before = text.savepoint();
                 if !line_start {
                     text.replace(at, 0, b"\n\n");
                 }

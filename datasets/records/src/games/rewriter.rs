@@ -11,7 +11,7 @@ pub(crate) struct Rewriter<'a> {
 }
 
 /// State of a [`Rewriter`]: bytes written, and bytes of the text they replace.
-pub(crate) struct Mark {
+pub(crate) struct Savepoint {
     new: usize,
     copied: usize,
 }
@@ -36,17 +36,17 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Returns the state, for [`Rewriter::rewind`].
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
+    pub(crate) fn savepoint(&self) -> Savepoint {
+        Savepoint {
             new: self.new.len(),
             copied: self.copied,
         }
     }
 
-    /// Undoes the replacements made since a mark.
-    pub(crate) fn rewind(&mut self, mark: Mark) {
-        self.new.truncate(mark.new);
-        self.copied = mark.copied;
+    /// Undoes the replacements made since a savepoint.
+    pub(crate) fn rewind(&mut self, to: Savepoint) {
+        self.new.truncate(to.new);
+        self.copied = to.copied;
     }
 
     /// Replaces `length` bytes at `at`, which must lie after all earlier replacements.

@@ -125,7 +125,7 @@ impl Reader {
 }
 
 /// A main line or variation being parsed.
-struct Line {
+struct OpenLine {
     /// Node of its last move.
     node: usize,
     /// Whether it has a move.
@@ -140,9 +140,9 @@ struct Line {
     inner: u32,
 }
 
-impl Line {
-    fn from(node: usize) -> Line {
-        Line {
+impl OpenLine {
+    fn from(node: usize) -> OpenLine {
+        OpenLine {
             node,
             moved: false,
             left_out: None,
@@ -157,7 +157,7 @@ impl Line {
 struct Movetext {
     tree: Tree,
     walk: Walk,
-    lines: Vec<Line>,
+    lines: Vec<OpenLine>,
     faults: Vec<String>,
     /// Faults beyond [`MAX_FAULTS`].
     unlisted_faults: usize,
@@ -192,13 +192,13 @@ impl Movetext {
                 boards: vec![opening],
                 moves: vec![None],
             },
-            lines: vec![Line::from(0)],
+            lines: vec![OpenLine::from(0)],
             faults,
             unlisted_faults: 0,
         })
     }
 
-    fn line(&mut self) -> &mut Line {
+    fn line(&mut self) -> &mut OpenLine {
         self.lines.last_mut().expect("the main line stays")
     }
 
@@ -279,7 +279,7 @@ impl Movetext {
 
     /// Closes variations up to the line that the move number fits: a parenthesis is missing.
     fn number(&mut self, number: u32, black: bool) {
-        let fits = |line: &Line| {
+        let fits = |line: &OpenLine| {
             let board = &self.walk.boards[line.node];
             let turn = board.side_to_move() == Color::Black;
             u32::from(board.fullmove_number()) == number && turn == black
@@ -307,19 +307,19 @@ impl Movetext {
     }
 
     fn open(&mut self) {
-        let Line { node, moved, .. } = *self.line();
+        let OpenLine { node, moved, .. } = *self.line();
         if moved {
             let parent = self.tree.nodes[node].parent;
-            self.lines.push(Line::from(parent));
+            self.lines.push(OpenLine::from(parent));
         } else {
             let place = self.place();
             let fault = self.fault(format!(
                 "the variation before {place} stands behind no move"
             ));
-            self.lines.push(Line {
+            self.lines.push(OpenLine {
                 left_out: Some(0),
                 fault,
-                ..Line::from(node)
+                ..OpenLine::from(node)
             });
         }
     }
@@ -349,7 +349,7 @@ impl Movetext {
         }
     }
 
-    fn report_left_out(&mut self, line: &Line) {
+    fn report_left_out(&mut self, line: &OpenLine) {
         let Some(fault) = self.faults.get_mut(line.fault) else {
             return;
         };
