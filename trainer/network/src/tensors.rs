@@ -7,7 +7,6 @@ use burn_flex::{Flex, FlexTensor};
 #[cfg(test)]
 use {
     burn::tensor::TensorData,
-    inputs as position,
     models::{Architecture, Feature, INPUTS},
     records::position::Record,
 };
