@@ -65,7 +65,8 @@ impl Dataset {
 
     /// Returns each store with its sealed generation.
     pub(crate) fn sealed(&self) -> impl Iterator<Item = (&Store, u64)> {
-        (self.stores.iter()).map(|held| (&held.store, self.manifest.generation))
+        let generation = self.manifest.generation;
+        (self.stores.iter()).map(move |held| (&held.store, generation))
     }
 
     /// Checks that it can be merged with another dataset.
