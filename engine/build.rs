@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use models::packed::{pack, unpack};
+use packed::{pack, unpack};
 
 fn main() {
     println!("cargo::rerun-if-env-changed=KIBITZ_NET");

@@ -12,7 +12,8 @@
 //!   value;
 //! 4. the other values.
 //!
-//! All numbers are little-endian.
+//! All numbers are little-endian. The engine's build script uses this crate, so it has no
+//! dependencies.
 
 /// Inverse step of the grid: a byte encodes a multiple of `1 / GRID`.
 pub const GRID: u16 = 128;
