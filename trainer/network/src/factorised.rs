@@ -242,7 +242,11 @@ mod tests {
             assert_eq!(row.iter().sum::<f32>(), expected, "input {input}");
         }
         for (row, members) in MEMBERS.iter().enumerate() {
-            assert_eq!(members.len() == 1, row >= 13 * features::PIECES, "row {row}");
+            assert_eq!(
+                members.len() == 1,
+                row >= 13 * features::PIECES,
+                "row {row}"
+            );
         }
         let c3 = 64 + 2 * 8 + 2; // own knight
         let f3 = 64 + 2 * 8 + 5; // its mirror image shares all three
