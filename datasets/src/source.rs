@@ -380,8 +380,8 @@ impl Source {
         Arc::clone(&self.consumed)
     }
 
-    /// Returns the next segment, using the memory of `buffer`, and the place after it if reading can
-    /// resume there. `None` at the end, and once at the start of the next part of the source.
+    /// Returns the next segment, using the memory of `buffer`, and the place after it if reading
+    /// can resume there. `None` at the end, and once at the start of the next part of the source.
     pub(crate) fn next_segment(
         &mut self,
         buffer: Vec<u8>,

@@ -2,8 +2,8 @@
 //!
 //! A reader thread splits the source into segments: frames, or pieces of text. Workers decode and
 //! parse each segment independently, from the first start of a game in it to the last. The calling
-//! thread restores their order and joins the games that straddle two segments. So the output depends
-//! on the source alone, and reading can resume after any of it.
+//! thread restores their order and joins the games that straddle two segments. So the output
+//! depends on the source alone, and reading can resume after any of it.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -104,7 +104,8 @@ impl Damage {
     /// Combines the damage of all parts of a source, given in order.
     pub(crate) fn joined(parts: impl Iterator<Item = Damage>) -> Option<Damage> {
         parts.reduce(|a, b| {
-            // Damage at the end of a segment's last game may lie past damage noted by the next segment.
+            // Damage at the end of a segment's last game may lie past damage noted by the next
+            // segment.
             let first = if b.offset < a.offset { &b } else { &a };
             Damage {
                 places: a.places + b.places,
@@ -132,7 +133,8 @@ impl std::fmt::Display for Damage {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Seam {
     edge: Edge,
-    /// Whether no unit of this segment has begun yet: text before it belongs to the previous segment.
+    /// Whether no unit of this segment has begun yet: text before it belongs to the previous
+    /// segment.
     before: bool,
     damage: Option<Damage>,
 }
@@ -630,7 +632,8 @@ impl Seam {
         }
     }
 
-    /// Completes the last unit of a segment: reads past its end to the first unit that begins there.
+    /// Completes the last unit of a segment: reads past its end to the first unit that begins
+    /// there.
     fn take_beyond(
         &mut self,
         source: &mut Source,

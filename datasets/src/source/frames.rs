@@ -148,8 +148,8 @@ impl<R: Lookahead> Frames<R> {
         matches!(self.state, State::Between { lost: true, .. })
     }
 
-    /// Returns the next segment, using the memory of `buffer`; text comes in pieces of up to `piece`
-    /// bytes. `None` at the end, and once at the border of the part.
+    /// Returns the next segment, using the memory of `buffer`; text comes in pieces of up to
+    /// `piece` bytes. `None` at the end, and once at the border of the part.
     ///
     /// # Errors
     /// If the file is corrupt or truncated. The next call continues at the next size header.
@@ -350,8 +350,8 @@ fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Resul
     Ok(frame)
 }
 
-/// Clears a buffer and reserves `bytes`. Fresh memory for each segment would cost as much as digesting
-/// it.
+/// Clears a buffer and reserves `bytes`. Fresh memory for each segment would cost as much as
+/// digesting it.
 pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
     buffer.clear();
     buffer.reserve_exact(bytes);

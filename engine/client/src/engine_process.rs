@@ -301,7 +301,8 @@ impl EngineProcess {
     /// Sends a `go` command for the current position and waits for the result.
     ///
     /// # Errors
-    /// Those of [`EngineProcess::ready`]; an engine that timed out may still respond to [`EngineProcess::stop`].
+    /// Those of [`EngineProcess::ready`]; an engine that timed out may still respond to
+    /// [`EngineProcess::stop`].
     pub fn go(
         &mut self,
         go: &str,
@@ -313,8 +314,8 @@ impl EngineProcess {
         self.answer(patience, stop)
     }
 
-    /// Sends a search without waiting; [`EngineProcess::answer`] returns its result. UCI does not allow a
-    /// second search before the first has ended, but some engines queue it.
+    /// Sends a search without waiting; [`EngineProcess::answer`] returns its result. UCI does not
+    /// allow a second search before the first has ended, but some engines queue it.
     pub fn ask(&mut self, position: &str, go: &str) {
         let first = self.asked.is_empty();
         // Output before `readyok` belongs to earlier searches.

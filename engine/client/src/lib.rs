@@ -1,5 +1,5 @@
-//! Clients of chess engines: [`EngineProcess`] is an external UCI engine (a process that is started,
-//! configured, queried and ended), [`Library`] is Kibitz in this process. Both return an
+//! Clients of chess engines: [`EngineProcess`] is an external UCI engine (a process that is
+//! started, configured, queried and ended), [`Library`] is Kibitz in this process. Both return an
 //! [`Answer`].
 //!
 //! Robust against any program: no wait is unlimited, memory is bounded, and no process is left

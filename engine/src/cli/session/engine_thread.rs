@@ -97,8 +97,8 @@ pub struct EngineThread {
 }
 
 impl EngineThread {
-    /// Returns an engine with default options. `unsettled` is decremented after each `setoption` and
-    /// `ucinewgame`.
+    /// Returns an engine with default options. `unsettled` is decremented after each `setoption`
+    /// and `ucinewgame`.
     pub fn new(unsettled: Arc<AtomicUsize>) -> Result<EngineThread> {
         let networks = files::embedded_networks()?;
         Ok(EngineThread {
