@@ -168,8 +168,12 @@ impl Architecture {
     /// Returns the bucket of a position with `pieces` pieces, kings and pawns included. With N
     /// buckets each covers `32 / N` piece counts, rounded up, from 2 on (bullet's `MaterialCount`).
     pub fn bucket(self, pieces: usize) -> usize {
-        let width = 32usize.div_ceil(self.buckets);
-        (pieces.saturating_sub(2) / width).min(self.buckets - 1)
+        (pieces.saturating_sub(2) / self.bucket_width()).min(self.buckets - 1)
+    }
+
+    /// Returns the number of piece counts that a bucket covers.
+    pub(crate) fn bucket_width(self) -> usize {
+        32usize.div_ceil(self.buckets)
     }
 
     /// Returns the bucket of a position with these active inputs.

@@ -41,7 +41,7 @@ impl Lanes {
     }
 
     /// Returns the lane of a neuron, or of an activation of any view.
-    fn lane(self, index: usize) -> usize {
+    pub(crate) fn lane(self, index: usize) -> usize {
         index / self.neurons * self.blocks * BLOCK + index % self.neurons
     }
 

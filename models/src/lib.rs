@@ -29,6 +29,7 @@ mod position;
 mod quantised;
 mod random;
 mod scales;
+pub mod source;
 mod tensors;
 #[cfg(test)]
 mod testing;

@@ -27,7 +27,7 @@ const MAX_PIECES: usize = 32;
 pub struct QuantisedNetwork {
     pub(crate) first: First,
     /// Layers behind the first, by bucket.
-    stacks: Vec<Stack>,
+    pub(crate) stacks: Vec<Stack>,
     /// Bucket by number of pieces; a table, since dividing takes as long as a layer.
     buckets: [u8; MAX_PIECES + 1],
     architecture: Architecture,

@@ -7,6 +7,7 @@ mod compare;
 mod dataset;
 mod devices;
 mod eval;
+mod export;
 mod fit;
 mod linear;
 mod output;
@@ -44,6 +45,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Scale a net's values to the pawns of other labels, by one factor.
     Calibrate(calibrate::Arguments),
+    /// Write a net for other engines: as source code of Rust or C.
+    Export(export::Arguments),
     /// Compare runs: their curves, their figures, and the differences of their configurations.
     Report(report::Arguments),
     /// Measure the training speed of a device, of the dataset reader, and of both together.
@@ -63,6 +66,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
