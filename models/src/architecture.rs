@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::feature::{LAYOUT, LAYOUT_PIECES};
 use crate::{Feature, INPUTS, NetError};
 
 /// Points of view that a network takes as inputs.
@@ -16,6 +17,45 @@ pub enum View {
     /// Both sides, through the same first layer: activations of the side to move, then those of the
     /// other.
     Both,
+}
+
+/// Inputs that a network reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Features {
+    /// All of [`INPUTS`].
+    #[default]
+    All,
+    /// Pieces on squares, the first 768: bullet's `Chess768`. The weights of all others are zero.
+    Pieces,
+}
+
+impl Features {
+    /// Returns the number of inputs, which come first among [`INPUTS`].
+    pub fn count(self) -> usize {
+        match self {
+            Features::All => INPUTS,
+            Features::Pieces => 12 * 64,
+        }
+    }
+
+    /// Returns whether `feature` is among the inputs.
+    #[inline]
+    pub fn contains(self, feature: Feature) -> bool {
+        self == Features::All || feature.is_piece()
+    }
+
+    /// Returns the name of the layout, for the metadata of a net.
+    pub fn layout(self) -> &'static str {
+        match self {
+            Features::All => LAYOUT,
+            Features::Pieces => LAYOUT_PIECES,
+        }
+    }
+
+    fn is_all(&self) -> bool {
+        *self == Features::All
+    }
 }
 
 /// Activation function of the first layer. Later hidden layers use [`Activation::ClippedRelu`].
@@ -70,6 +110,9 @@ pub struct Architecture {
     /// ([`Architecture::bucket`]).
     #[serde(default = "Architecture::one_bucket")]
     pub buckets: usize,
+    /// Inputs that the first layer reads.
+    #[serde(default, skip_serializing_if = "Features::is_all")]
+    pub features: Features,
 }
 
 /// Largest layer size: far more than any net has, yet small enough to multiply.
@@ -83,7 +126,7 @@ impl Architecture {
     pub const MAX_BUCKETS: usize = 8;
 
     /// Returns an architecture with three hidden layers of these sizes, the mover's view, no
-    /// mirroring, clipped ReLU and one bucket.
+    /// mirroring, clipped ReLU, one bucket and all inputs.
     pub const fn hidden([first, second, third]: [usize; 3]) -> Architecture {
         Architecture {
             view: View::Mover,
@@ -93,6 +136,7 @@ impl Architecture {
             second: Some(second),
             third: Some(third),
             buckets: 1,
+            features: Features::All,
         }
     }
 
@@ -146,8 +190,9 @@ impl Architecture {
         }
     }
 
-    /// Returns `(outputs, inputs)` of the two to four layers. Behind the first layer, the outputs
-    /// of all buckets are consecutive.
+    /// Returns `(outputs, inputs)` of the two to four layers. The first has all [`INPUTS`],
+    /// whatever [`Architecture::features`] are. Behind it, the outputs of all buckets are
+    /// consecutive.
     pub fn layers(self) -> Vec<(usize, usize)> {
         let mut layers = vec![(self.first, INPUTS)];
         let mut inputs = self.views() * self.activations();
@@ -162,7 +207,8 @@ impl Architecture {
     /// Returns the number of weights and biases.
     pub fn parameters(self) -> usize {
         let layers = self.layers().into_iter();
-        layers.map(|(outputs, inputs)| outputs * (inputs + 1)).sum()
+        let all: usize = layers.map(|(outputs, inputs)| outputs * (inputs + 1)).sum();
+        all - self.first * (INPUTS - self.features.count())
     }
 
     /// Returns the bucket of a position with `pieces` pieces, kings and pawns included. With N
@@ -219,14 +265,15 @@ impl fmt::Display for Architecture {
             sizes += &format!("-{size}");
         }
         match f.alternate() {
-            true => write!(f, "{INPUTS}-{sizes}-1")?,
+            true => write!(f, "{}-{sizes}-1", self.features.count())?,
             false => f.write_str(&sizes)?,
         }
+        let pieces = (self.features == Features::Pieces).then(|| self.features.to_string());
         let mirrored = self.mirrored.then(|| "mirrored".to_string());
         let products = self.activation != Activation::ClippedRelu;
         let activation = products.then(|| self.activation.to_string());
         let buckets = (self.buckets > 1).then(|| format!("{} buckets", self.buckets));
-        let rest: Vec<String> = [mirrored, activation, buckets]
+        let rest: Vec<String> = [pieces, mirrored, activation, buckets]
             .into_iter()
             .flatten()
             .collect();
@@ -254,6 +301,27 @@ impl FromStr for View {
             "mover" => Ok(View::Mover),
             "both" => Ok(View::Both),
             _ => Err(format!("{text:?} is neither \"mover\" nor \"both\"")),
+        }
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Features::All => "all",
+            Features::Pieces => "pieces",
+        })
+    }
+}
+
+impl FromStr for Features {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Features, String> {
+        match text {
+            "all" => Ok(Features::All),
+            "pieces" => Ok(Features::Pieces),
+            _ => Err(format!("{text:?} is neither \"all\" nor \"pieces\"")),
         }
     }
 }
@@ -308,6 +376,12 @@ mod tests {
         };
         assert_eq!(one.layers(), [(451, INPUTS), (1, 902)]);
         assert_eq!(one.parameters(), 451 * 903 + 903);
+        let pieces = Architecture {
+            features: Features::Pieces,
+            ..one
+        };
+        assert_eq!(pieces.parameters(), 451 * 769 + 903);
+        assert_eq!(format!("{pieces:#}"), "768-2x451-1 (pieces)");
     }
 
     #[test]
@@ -382,6 +456,12 @@ mod tests {
             assert_eq!(view.to_string().parse(), Ok(view));
             assert_eq!(serde_json::to_string(&view).unwrap(), format!("\"{view}\""));
         }
+        for features in [Features::All, Features::Pieces] {
+            assert_eq!(features.to_string().parse(), Ok(features));
+            let json = serde_json::to_string(&features).unwrap();
+            assert_eq!(json, format!("\"{features}\""));
+        }
+        assert!("threats".parse::<Features>().is_err());
         assert!(
             "screlu"
                 .parse::<Activation>()

@@ -20,8 +20,8 @@ pub enum NetError {
     #[error("unreadable `kibitz` metadata: {}", short(.0))]
     BadMetadata(String),
     /// Input layout unknown to this build.
-    #[error("its input layout is {found:?}, this build reads only {known:?} and {before:?}",
-        found = short(found), known = crate::LAYOUT, before = crate::LAYOUT_V1)]
+    #[error("its input layout is {found:?}, this build reads only {:?}, {:?} and {:?}",
+        crate::LAYOUT, crate::LAYOUT_V1, crate::LAYOUT_PIECES, found = short(found))]
     UnknownLayout {
         /// Layout named in the file.
         found: String,

@@ -29,6 +29,10 @@ pub const LAYOUT: &str = "kibitz-902-v2";
 /// other layouts are refused.
 pub const LAYOUT_V1: &str = "kibitz-902-v1";
 
+/// Name of the layout that has only the first 768 inputs, the pieces on squares
+/// ([`Features::Pieces`](crate::Features::Pieces)).
+pub const LAYOUT_PIECES: &str = "kibitz-768-v1";
+
 /// Number of inputs: 14 planes of 64 squares and 6 flags.
 pub const INPUTS: usize = 14 * 64 + 6;
 

@@ -1,9 +1,10 @@
 //! Net file format: safetensors with two tensors a layer, `layers.{i}.weight` of shape
 //! `[outputs, inputs]` and `layers.{i}.bias`. Behind the first layer, the outputs of all buckets
-//! are consecutive. The only metadata entry, `kibitz`, holds [`Metadata`] as JSON: safetensors
+//! are consecutive. The first has the columns of [`Features`](crate::Features) alone. The only metadata entry, `kibitz`, holds [`Metadata`] as JSON: safetensors
 //! keeps entries in a hash map, and with several the files would differ from run to run.
 
 use std::collections::HashMap;
+use std::iter;
 
 use half::f16;
 use safetensors::tensor::{Dtype, TensorView, serialize};
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::feature::THREATS;
 use crate::tensors::Tensors;
-use crate::{Architecture, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network};
+use crate::{Architecture, INPUTS, LAYOUT, LAYOUT_PIECES, LAYOUT_V1, Layer, NetError, Network};
 
 /// Largest file size that programs should read, in bytes: far more than any net needs.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
@@ -31,7 +32,7 @@ const NAMES: [[&str; 2]; 4] = [
 /// Metadata of a net file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Input layout, [`LAYOUT`] or [`LAYOUT_V1`].
+    /// Input layout: [`LAYOUT`], [`LAYOUT_V1`] or [`LAYOUT_PIECES`].
     pub layout: String,
     /// Architecture of the network.
     #[serde(rename = "shape")]
@@ -54,7 +55,7 @@ impl Metadata {
     /// Returns metadata for a network of this build's layout; the trainer fills in the rest.
     pub fn new(architecture: Architecture, tool: &str) -> Metadata {
         Metadata {
-            layout: LAYOUT.to_string(),
+            layout: architecture.features.layout().to_string(),
             architecture,
             output: "pawns, from the view of the side to move".to_string(),
             target: Value::Null,
@@ -72,7 +73,7 @@ impl Metadata {
         let value: Value =
             serde_json::from_str(json).map_err(|e| NetError::BadMetadata(e.to_string()))?;
         let layout = value["layout"].as_str().unwrap_or("none");
-        if ![LAYOUT, LAYOUT_V1].contains(&layout) {
+        if ![LAYOUT, LAYOUT_V1, LAYOUT_PIECES].contains(&layout) {
             return Err(NetError::UnknownLayout {
                 found: layout.to_string(),
             });
@@ -88,6 +89,13 @@ impl Metadata {
         }
         let metadata: Metadata =
             serde_json::from_value(value).map_err(|e| NetError::BadMetadata(e.to_string()))?;
+        let features = metadata.architecture.features;
+        if (metadata.layout == LAYOUT_PIECES) != (features.layout() == LAYOUT_PIECES) {
+            return unknown(&format!(
+                "features {features} of layout {}",
+                metadata.layout
+            ));
+        }
         metadata.architecture.check()?;
         Ok(metadata)
     }
@@ -101,7 +109,8 @@ impl Network {
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, Metadata), NetError> {
         let tensors = Tensors::read(bytes)?;
         let metadata = Metadata::of(&tensors)?;
-        let sizes = metadata.architecture.layers();
+        let mut sizes = metadata.architecture.layers();
+        sizes[0].1 = metadata.architecture.features.count();
         let names = &NAMES[..sizes.len()];
         let mut found = tensors.names();
         if let Some(name) = found.find(|name| !names.as_flattened().contains(name)) {
@@ -113,8 +122,14 @@ impl Network {
                 bias: tensors.values(bias, &[outputs])?,
             })
         };
-        let layers = sizes.into_iter().zip(names).map(read_layer);
+        let layers = sizes.iter().copied().zip(names).map(read_layer);
         let mut layers = layers.collect::<Result<Vec<Layer>, NetError>>()?;
+        let rows = layers[0].weight.chunks_exact(sizes[0].1);
+        let zeros = iter::repeat(&0.0);
+        layers[0].weight = rows
+            .flat_map(|row| row.iter().chain(zeros.clone()).take(INPUTS))
+            .copied()
+            .collect();
         if metadata.layout == LAYOUT_V1 {
             // Inputs that were never active in training: their weights were not learned.
             for row in layers[0].weight.chunks_exact_mut(INPUTS) {
@@ -129,9 +144,14 @@ impl Network {
     /// f16's range becomes infinite, and [`Network::from_bytes`] refuses it.
     pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
         let mut tensors: Vec<(&str, Vec<usize>, Vec<u8>)> = Vec::new();
-        for (layer, [weight, bias]) in self.layers().iter().zip(NAMES) {
-            let shape = vec![layer.outputs(), layer.inputs()];
-            tensors.push((weight, shape, f16_bytes(&layer.weight)));
+        for (index, (layer, [weight, bias])) in self.layers().iter().zip(NAMES).enumerate() {
+            let inputs = match index {
+                0 => self.architecture().features.count(),
+                _ => layer.inputs(),
+            };
+            let rows = layer.weight.chunks_exact(layer.inputs());
+            let weights = f16_bytes(rows.flat_map(|row| &row[..inputs]));
+            tensors.push((weight, vec![layer.outputs(), inputs], weights));
             tensors.push((bias, vec![layer.outputs()], f16_bytes(&layer.bias)));
         }
         let views = tensors.iter().map(|(name, shape, bytes)| {
@@ -145,9 +165,9 @@ impl Network {
     }
 }
 
-fn f16_bytes(values: &[f32]) -> Vec<u8> {
+fn f16_bytes<'a>(values: impl IntoIterator<Item = &'a f32>) -> Vec<u8> {
     values
-        .iter()
+        .into_iter()
         .flat_map(|&x| f16::from_f32(x).to_le_bytes())
         .collect()
 }
@@ -241,6 +261,32 @@ mod tests {
     }
 
     #[test]
+    fn nets_of_pieces_have_a_layout_and_a_size_of_their_own() {
+        let architecture = Architecture {
+            features: crate::Features::Pieces,
+            ..SMALL
+        };
+        let network = Network::random(architecture, 7);
+        let metadata = Metadata::new(architecture, "test");
+        assert_eq!(metadata.layout, LAYOUT_PIECES);
+        let bytes = network.to_bytes(&metadata);
+        let tensors = Tensors::read(&bytes).unwrap();
+        assert!(tensors.values("layers.0.weight", &[8, 768]).is_ok());
+        let (read, _) = Network::from_bytes(&bytes).unwrap();
+        let pieces: Vec<Feature> = Feature::all().filter(|f| f.is_piece()).take(9).collect();
+        let all: Vec<Feature> = pieces
+            .iter()
+            .copied()
+            .chain(Threats::ALL.features())
+            .collect();
+        assert_eq!(read.evaluate(&all), read.evaluate(&pieces));
+        assert_ne!(read.evaluate(&pieces), read.evaluate(&[]));
+        // Files of all inputs do not name them, as before.
+        let json = serde_json::to_string(&SMALL).unwrap();
+        assert!(!json.contains("features"), "{json}");
+    }
+
+    #[test]
     fn files_that_predate_other_architectures_are_read() {
         let before = changed(|metadata| {
             metadata["shape"] = serde_json::json!({ "first": 8, "second": 4, "third": 4 });
@@ -253,7 +299,10 @@ mod tests {
     #[test]
     fn refuses_an_unknown_architecture_by_name() {
         type Change = fn(&mut Value);
-        let changes: [(&str, Change); 4] = [
+        let changes: [(&str, Change); 5] = [
+            ("features pieces of layout kibitz-902-v2", |metadata| {
+                metadata["shape"]["features"] = "pieces".into()
+            }),
             ("screlu", |metadata| {
                 metadata["activation"] = "screlu".into()
             }),

@@ -36,11 +36,11 @@ mod testing;
 mod threats;
 
 pub use accumulator::{Accumulator, MAX_FIRST, MAX_LATER};
-pub use architecture::{Activation, Architecture, View};
+pub use architecture::{Activation, Architecture, Features, View};
 pub use error::NetError;
 pub use feature::{
-    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, MAX_TRANSIENT, Meaning,
-    Piece, Square,
+    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_PIECES, LAYOUT_V1, MAX_ACTIVE,
+    MAX_TRANSIENT, Meaning, Piece, Square,
 };
 pub use file::{MAX_FILE_BYTES, Metadata};
 pub use forward_pass::ForwardPass;

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::{Activation, Architecture, Feature, NetError, Random};
+use crate::{Activation, Architecture, Feature, INPUTS, NetError, Random};
 
 /// Linear layer: `y = weight * x + bias`.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,11 +50,12 @@ pub struct Network {
 }
 
 impl Network {
-    /// Returns a network of these layers, in the sizes of [`Architecture::layers`].
+    /// Returns a network of these layers, in the sizes of [`Architecture::layers`]. Weights of inputs
+    /// that [`Architecture::features`] leave out are set to zero.
     ///
     /// # Panics
     /// If number or sizes of the layers differ, or the architecture is invalid.
-    pub fn new(architecture: Architecture, layers: Vec<Layer>) -> Network {
+    pub fn new(architecture: Architecture, mut layers: Vec<Layer>) -> Network {
         if let Err(error) = architecture.check() {
             panic!("{error}");
         }
@@ -63,6 +64,9 @@ impl Network {
         for (layer, (outputs, inputs)) in layers.iter().zip(sizes) {
             assert_eq!(layer.bias.len(), outputs);
             assert_eq!(layer.weight.len(), outputs * inputs);
+        }
+        for row in layers[0].weight.chunks_exact_mut(INPUTS) {
+            row[architecture.features.count()..].fill(0.0);
         }
         Network {
             architecture,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::accumulator::Block;
 use crate::layers::{Hidden, Lanes, Stack};
-use crate::{Activation, Architecture, Feature, QuantisedNetwork, View};
+use crate::{Activation, Architecture, Feature, Features, QuantisedNetwork, View};
 
 /// Language of the source code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ impl Source {
 fn line(network: &QuantisedNetwork, golden: &Golden) -> String {
     let centipawns = network.evaluate_features(&golden.features);
     let mut line = format!("{centipawns} | {} |", golden.position);
-    for feature in &golden.features {
+    let read = |feature: &&Feature| network.architecture().features.contains(**feature);
+    for feature in golden.features.iter().filter(read) {
         write!(line, " {}", feature.index()).expect("strings take all");
     }
     line + "\n"
@@ -112,7 +113,7 @@ fn conditions(network: &QuantisedNetwork) -> Vec<&'static str> {
         Activation::PairwiseClippedRelu => "pairwise",
     };
     let others = [
-        ("all", true),
+        ("all", architecture.features == Features::All),
         ("both", architecture.view == View::Both),
         ("mirrored", architecture.mirrored),
         ("second", architecture.second.is_some()),
@@ -129,7 +130,7 @@ fn conditions(network: &QuantisedNetwork) -> Vec<&'static str> {
 /// Integers of a network in the order of neurons, without the kernels' padding.
 struct Integers {
     first_bias: Vec<i16>,
-    /// `[inputs, first]`.
+    /// `[inputs, first]`, with the inputs that the network reads.
     first: Vec<i16>,
     first_shift: u32,
     stacks: Vec<Later>,
@@ -163,6 +164,7 @@ impl Integers {
         Integers {
             first_bias: neurons(&first.bias.0),
             first: Feature::all()
+                .take(architecture.features.count())
                 .flat_map(|input| neurons(first.column(input)))
                 .collect(),
             first_shift: first.shift,
@@ -206,7 +208,7 @@ impl Integers {
         let size = |size: Option<usize>| size.unwrap_or_default().to_string();
         vec![
             ("SHAPE", format!("{architecture:#}")),
-            ("INPUTS", architecture.layers()[0].1.to_string()),
+            ("INPUTS", architecture.features.count().to_string()),
             ("FIRST", architecture.first.to_string()),
             ("ACTIVATIONS", architecture.activations().to_string()),
             ("VIEWS", architecture.views().to_string()),

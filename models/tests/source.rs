@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use models::source::{Golden, Language, Source};
-use models::{Activation, Architecture, Feature, Network, QuantisedNetwork, Random, View};
+use models::{
+    Activation, Architecture, Feature, Features, Network, QuantisedNetwork, Random, View,
+};
 
 /// Returns the positions of `tests/data/inputs.tsv`.
 fn golden() -> Vec<Golden> {
@@ -18,7 +20,7 @@ fn golden() -> Vec<Golden> {
     .collect()
 }
 
-/// Returns a network with large random weights, of its own in each bucket.
+/// Returns a network with large random weights behind the first layer, different in each bucket.
 fn random(architecture: Architecture) -> QuantisedNetwork {
     let mut random = Random(1);
     let mut layers = Network::random(architecture, 2).layers().to_vec();
@@ -30,7 +32,7 @@ fn random(architecture: Architecture) -> QuantisedNetwork {
 }
 
 /// Returns the shipped net, and others that together have every part of an architecture.
-fn networks() -> [QuantisedNetwork; 3] {
+fn networks() -> [QuantisedNetwork; 4] {
     let shipped = include_bytes!("../default.safetensors");
     let pairwise = Architecture {
         view: View::Both,
@@ -44,8 +46,17 @@ fn networks() -> [QuantisedNetwork; 3] {
         buckets: 8,
         ..Architecture::hidden([33, 7, 1])
     };
+    let pieces = Architecture {
+        view: View::Both,
+        activation: Activation::SquaredClippedRelu,
+        second: None,
+        third: None,
+        features: Features::Pieces,
+        ..Architecture::hidden([64, 1, 1])
+    };
     [
         QuantisedNetwork::from_bytes(shipped).unwrap(),
+        random(pieces),
         random(pairwise),
         random(clipped),
     ]

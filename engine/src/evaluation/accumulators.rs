@@ -132,8 +132,10 @@ impl Accumulators {
 /// Computes the accumulator of a board from scratch.
 pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -> Accumulator {
     let features = without_attacks(board).accumulated(model_color(view));
-    let mut features: Vec<Feature> = features.collect();
-    network.architecture().orient(&mut features);
+    let architecture = network.architecture();
+    let read = |feature: &Feature| architecture.features.contains(*feature);
+    let mut features: Vec<Feature> = features.filter(read).collect();
+    architecture.orient(&mut features);
     network.accumulator(&features)
 }
 

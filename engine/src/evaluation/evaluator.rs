@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 use arrayvec::ArrayVec;
 use cozy_chess::{BitBoard, Board, Piece};
 use models::packed::unpack;
-use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, View, material};
+use models::{
+    Accumulated, Accumulator, Feature, Features, NetError, QuantisedNetwork, View, material,
+};
 
 use crate::evaluation::Score;
 use crate::evaluation::accumulators::of_board;
@@ -129,7 +131,11 @@ pub(crate) fn network_value(
         true => with_attacks(board, BitBoard::EMPTY),
         false => without_attacks(board),
     };
-    let transient: ArrayVec<Feature, { models::MAX_TRANSIENT }> = position.transient().collect();
+    let transient: ArrayVec<Feature, { models::MAX_TRANSIENT }> =
+        match network.architecture().features {
+            Features::All => position.transient().collect(),
+            Features::Pieces => ArrayVec::new(),
+        };
     let value = match network.architecture().mirrored && position.en_passant.is_some() {
         true => from_scratch(network, board),
         false => network.evaluate(&Accumulated {

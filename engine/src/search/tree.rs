@@ -265,7 +265,7 @@ impl Tree {
 mod tests {
     use super::*;
     use crate::board::legal_moves;
-    use models::{Architecture, Network, QuantisedNetwork, View};
+    use models::{Architecture, Features, Network, QuantisedNetwork, View};
 
     fn evaluator() -> Evaluator {
         evaluator_of(Architecture::ARTICLE)
@@ -286,7 +286,11 @@ mod tests {
             mirrored: true,
             ..both
         };
-        for architecture in [Architecture::ARTICLE, both, mirrored] {
+        let pieces = Architecture {
+            features: Features::Pieces,
+            ..mirrored
+        };
+        for architecture in [Architecture::ARTICLE, both, mirrored, pieces] {
             check_incremental_state(architecture);
         }
     }

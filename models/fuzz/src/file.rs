@@ -1,7 +1,7 @@
 //! Nearly valid net files.
 
 use half::f16;
-use models::{Activation, Architecture, LAYOUT, LAYOUT_V1, Random, View};
+use models::{Activation, Architecture, Features, LAYOUT, LAYOUT_V1, Random, View};
 
 use crate::Choices;
 
@@ -144,6 +144,7 @@ fn architecture(choices: &mut Choices) -> Architecture {
         second: (depth > 0).then(|| choices.of(&LATER)),
         third: (depth > 1).then(|| choices.of(&LATER)),
         buckets: choices.of(&[1, 8, 2, 3]),
+        features: Features::All,
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::layers::{Hidden, Stack};
 use crate::{
-    Accumulator, Activation, Architecture, CastlingSide, Color, Feature, INPUTS, Kernel, Layer,
-    Network, Piece, QuantisedNetwork, Random, Square, Threats, View,
+    Accumulator, Activation, Architecture, CastlingSide, Color, Feature, Features, INPUTS, Kernel,
+    Layer, Network, Piece, QuantisedNetwork, Random, Square, Threats, View,
 };
 
 /// Returns `count`, or one under Miri, where each case takes a minute.
@@ -61,6 +61,7 @@ impl Random {
             second: (later > 0).then(|| size(self, 32)),
             third: (later > 1).then(|| size(self, 32)),
             buckets: [1, 8][self.below(2)],
+            features: [Features::All, Features::Pieces][self.below(2)],
         }
     }
 

@@ -9,7 +9,9 @@ use std::cell::RefCell;
 use std::sync::atomic::AtomicBool;
 
 use engine::{BenchGames, Engine, Evaluator, Tree, features};
-use models::{Activation, Architecture, Feature, Kernel, Network, QuantisedNetwork, View};
+use models::{
+    Activation, Architecture, Feature, Features, Kernel, Network, QuantisedNetwork, View,
+};
 
 fn evaluator() -> Evaluator {
     Evaluator::embedded().expect("the embedded network")
@@ -71,6 +73,7 @@ pub extern "C" fn architectures_that_agree() -> u32 {
                     second,
                     third,
                     buckets,
+                    features: Features::All,
                 };
                 let network = Network::random(architecture, agree.into());
                 let network = QuantisedNetwork::new(&network).expect("small weights");

@@ -284,7 +284,7 @@ fn first_square(a: Squares) -> u32 {
 /// Writes each position's active inputs for each view (`lists`, `[ENTRIES, views * capacity]`),
 /// their counts (`lengths`), its target and its bucket. A unit works on one record.
 ///
-/// Inputs come in the order of [`models::InputPosition::features`].
+/// Inputs come in the order of [`models::InputPosition::features`]; without `all_inputs`, only pieces.
 #[cube(launch_unchecked)]
 pub(crate) fn derive(
     records: &Array<u32>,
@@ -297,6 +297,7 @@ pub(crate) fn derive(
     half_k: f32,
     #[comptime] views: u32,
     #[comptime] mirrored: bool,
+    #[comptime] all_inputs: bool,
     #[comptime] bucket_count: u32,
     #[comptime] capacity: u32,
 ) {
@@ -396,53 +397,55 @@ pub(crate) fn derive(
                 left &= left - 1;
             }
         }
-        if en_passant < 64 {
-            lists[entry as usize * rows + row] = EN_PASSANT_PLANE * 64 + (en_passant ^ flip);
-            entry += 1;
-        }
-        // In the mover's order, which the other view keeps.
-        let mover = select(black_to_move == 1, black_en_prise, white_en_prise);
-        let other = select(black_to_move == 1, white_en_prise, black_en_prise);
-        let mut threats = mover | (other << 15);
-        while threats != 0 {
-            let threat = u32::find_first_set(threats) - 1;
-            let seen = if comptime!(view == 0) {
-                threat
-            } else {
-                (threat + 15) % 30
-            };
-            lists[entry as usize * rows + row] = FIRST_THREAT + seen;
-            entry += 1;
-            threats &= threats - 1;
-        }
-        #[unroll]
-        for half in 0..2u32 {
-            let mut left = if comptime!(half == 0) {
-                unmoved.low
-            } else {
-                unmoved.high
-            };
-            // A damaged record may have more unmoved rooks than the list has room for.
-            while left != 0 && entry < comptime!(ENTRIES as u32 - 1) {
-                let bit = u32::find_first_set(left) - 1;
-                let square = bit + half * 32;
-                let plane = if comptime!(half == 0) {
-                    black.low
-                } else {
-                    black.high
-                };
-                let owner = (plane >> bit) & 1;
-                let king = select(owner == 1, black_king, white_king);
-                let queen_side = select(king < square, 0u32, 1u32);
-                let side = queen_side ^ (files & 1);
-                lists[entry as usize * rows + row] = FIRST_FLAG + (owner ^ looking) * 2 + side;
+        if comptime!(all_inputs) {
+            if en_passant < 64 {
+                lists[entry as usize * rows + row] = EN_PASSANT_PLANE * 64 + (en_passant ^ flip);
                 entry += 1;
-                left &= left - 1;
             }
-        }
-        if in_check == 1 {
-            lists[entry as usize * rows + row] = FIRST_FLAG + 4 + view;
-            entry += 1;
+            // In the mover's order, which the other view keeps.
+            let mover = select(black_to_move == 1, black_en_prise, white_en_prise);
+            let other = select(black_to_move == 1, white_en_prise, black_en_prise);
+            let mut threats = mover | (other << 15);
+            while threats != 0 {
+                let threat = u32::find_first_set(threats) - 1;
+                let seen = if comptime!(view == 0) {
+                    threat
+                } else {
+                    (threat + 15) % 30
+                };
+                lists[entry as usize * rows + row] = FIRST_THREAT + seen;
+                entry += 1;
+                threats &= threats - 1;
+            }
+            #[unroll]
+            for half in 0..2u32 {
+                let mut left = if comptime!(half == 0) {
+                    unmoved.low
+                } else {
+                    unmoved.high
+                };
+                // A damaged record may have more unmoved rooks than the list has room for.
+                while left != 0 && entry < comptime!(ENTRIES as u32 - 1) {
+                    let bit = u32::find_first_set(left) - 1;
+                    let square = bit + half * 32;
+                    let plane = if comptime!(half == 0) {
+                        black.low
+                    } else {
+                        black.high
+                    };
+                    let owner = (plane >> bit) & 1;
+                    let king = select(owner == 1, black_king, white_king);
+                    let queen_side = select(king < square, 0u32, 1u32);
+                    let side = queen_side ^ (files & 1);
+                    lists[entry as usize * rows + row] = FIRST_FLAG + (owner ^ looking) * 2 + side;
+                    entry += 1;
+                    left &= left - 1;
+                }
+            }
+            if in_check == 1 {
+                lists[entry as usize * rows + row] = FIRST_FLAG + 4 + view;
+                entry += 1;
+            }
         }
         while entry & comptime!(UNROLL as u32 - 1) != 0 {
             lists[entry as usize * rows + row] = NO_INPUT;

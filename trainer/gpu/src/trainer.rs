@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use features::{K, SHARED};
-use models::{Architecture, INPUTS};
+use models::{Architecture, Features, INPUTS};
 use records::position::Record;
 
 use crate::first_layer::{self, GROUP, GROUPS, SLICE_VECTORS};
@@ -400,6 +400,7 @@ impl<R: Runtime> Trainer<R> {
             HALF_K,
             self.sums.views as u32,
             architecture.mirrored,
+            architecture.features == Features::All,
             architecture.buckets as u32,
             self.sums.capacity as u32,
         );

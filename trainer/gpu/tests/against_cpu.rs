@@ -5,7 +5,7 @@ use std::{any, panic};
 use cubecl::prelude::*;
 use features::{SHARED, shared_rows};
 use gpu::{Config, Parameters, Trainer};
-use models::{Activation, Architecture, Feature, INPUTS, View};
+use models::{Activation, Architecture, Feature, Features, INPUTS, View};
 use records::position::{GameResult, Label, Origin, Record};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
@@ -154,6 +154,12 @@ fn architectures() -> Vec<Architecture> {
             activation: Activation::SquaredClippedRelu,
             ..one
         },
+        Architecture {
+            features: Features::Pieces,
+            mirrored: false,
+            activation: Activation::SquaredClippedRelu,
+            ..one
+        },
     ]
 }
 
@@ -207,7 +213,8 @@ type Sample = (Vec<Vec<usize>>, f64, usize);
 fn sample(config: &Config, record: &Record) -> Sample {
     let features: Vec<Feature> = features::active(record).collect();
     let views = config.architecture.inputs(&features).into_iter();
-    let views = views.map(|view| view.into_iter().map(Feature::index).collect());
+    let read = |input: &Feature| config.architecture.features.contains(*input);
+    let views = views.map(|view| view.into_iter().filter(read).map(Feature::index).collect());
     let chance = (f64::from(features::target_pawns(record)) * f64::from(HALF_K)).tanh();
     let share = f64::from(SHARE);
     let target = match features::result(record) {

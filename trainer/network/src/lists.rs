@@ -13,7 +13,8 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// Returns the active features of `records` for each view of the network, the mover's first.
+    /// Returns the active features of `records` that the network reads, for each of its views, the
+    /// mover's first.
     pub fn by_view<'a>(
         architecture: Architecture,
         records: impl ExactSizeIterator<Item = &'a Record>,
@@ -24,7 +25,9 @@ impl Lists {
         };
         own.starts.push(0);
         for record in records {
-            own.inputs.extend(features::active(record));
+            let inputs = features::active(record);
+            own.inputs
+                .extend(inputs.filter(|&input| architecture.features.contains(input)));
             own.starts.push(own.inputs.len() as u32);
         }
         let mut views = vec![own];

@@ -80,7 +80,8 @@ pub fn dense_inputs<B: Backend>(
     for (index, record) in records.iter().enumerate() {
         let features: Vec<Feature> = features::active(record).collect();
         for (rows, inputs) in views.iter_mut().zip(architecture.inputs(&features)) {
-            for input in inputs {
+            let read = |input: &Feature| architecture.features.contains(*input);
+            for input in inputs.into_iter().filter(read) {
                 rows[index * INPUTS + input.index()] = 1.0;
             }
         }

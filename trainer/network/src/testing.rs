@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use models::{Activation, Architecture, View};
+use models::{Activation, Architecture, Features, View};
 
 pub use features::playouts::games;
 
@@ -15,7 +15,7 @@ pub fn turn() -> MutexGuard<'static, ()> {
 }
 
 /// Small architectures of every kind: each view, mirrored and not, each activation, one to three
-/// layers after the first, one bucket and several.
+/// layers after the first, one bucket and several, all inputs and pieces alone.
 pub fn architectures() -> impl Iterator<Item = Architecture> {
     let views = [View::Mover, View::Both].into_iter();
     let kinds = views.flat_map(|view| Activation::ALL.map(|activation| (view, activation)));
@@ -33,6 +33,7 @@ pub fn architectures() -> impl Iterator<Item = Architecture> {
                 second,
                 third,
                 buckets: [1, 8, 3][(kind + depth) % 3],
+                features: [Features::All, Features::Pieces][kind / 2 % 2],
             })
     })
 }

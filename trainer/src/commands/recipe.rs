@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use datasets::{Dataset, Split};
-use models::{Activation, Architecture, View};
+use models::{Activation, Architecture, Features, Network, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -36,6 +36,9 @@ pub struct NetworkOptions {
           value_parser = values::hidden)]
     #[serde(deserialize_with = "read::hidden")]
     hidden: Option<Architecture>,
+    /// Inputs: all (the default), or pieces alone, the 768 of bullet's Chess768
+    #[arg(long)]
+    features: Option<Features>,
     /// Views of the board fed to the first layer: mover (the default) or both
     #[arg(long)]
     view: Option<View>,
@@ -52,7 +55,7 @@ pub struct NetworkOptions {
     buckets: Option<usize>,
     /// Start from this net instead of random weights
     #[arg(long, value_name = "NET.safetensors",
-          conflicts_with_all = ["hidden", "view", "mirrored", "activation", "buckets"])]
+          conflicts_with_all = ["hidden", "features", "view", "mirrored", "activation", "buckets"])]
     init: Option<PathBuf>,
 }
 
@@ -245,6 +248,7 @@ impl NetworkOptions {
         }
         NetworkOptions {
             hidden: self.hidden.or(other.hidden),
+            features: self.features.or(other.features),
             view: self.view.or(other.view),
             mirrored: self.mirrored.or(other.mirrored),
             activation: self.activation.or(other.activation),
@@ -265,8 +269,8 @@ impl NetworkOptions {
             };
             if *self != alone {
                 return Err(TrainerError::Usage(
-                    "the net in init fixes the architecture; remove init, or hidden, view, \
-                     mirrored, activation and buckets"
+                    "the net in init fixes the architecture; remove init, or hidden, features, \
+                     view, mirrored, activation and buckets"
                         .to_string(),
                 ));
             }
@@ -274,6 +278,7 @@ impl NetworkOptions {
         }
         let hidden = self.hidden.unwrap_or(Architecture::hidden([256, 32, 32]));
         let architecture = Architecture {
+            features: self.features.unwrap_or(hidden.features),
             view: self.view.unwrap_or(hidden.view),
             mirrored: self.mirrored.unwrap_or(hidden.mirrored),
             activation: self.activation.unwrap_or(hidden.activation),

@@ -38,7 +38,7 @@ pub fn vectors(model: &CpuModel, records: &[Record]) -> Value {
         }
     });
     json!({
-        "layout": models::LAYOUT,
+        "layout": model.architecture().features.layout(),
         "output": "pawns, from the view of the side to move",
         "positions": vectors.collect::<Vec<_>>(),
     })
