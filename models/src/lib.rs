@@ -17,6 +17,7 @@
 mod accumulator;
 mod architecture;
 mod bits;
+pub mod bullet;
 mod error;
 mod feature;
 mod file;

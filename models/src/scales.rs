@@ -73,14 +73,10 @@ pub fn first_shift(layer: &Layer, finest_shift: u32) -> Result<u32, NetError> {
         let slack = MAX_ACTIVE as f64 + power(shift);
         (f64::from(i16::MAX) - slack) / one(shift)
     };
-    let sum = largest((0..layer.outputs()).flat_map(|neuron| {
-        let (lowest, highest) = first_layer_range(layer, neuron);
-        [lowest, highest]
-    }));
     let limits = [
         Limit {
             bound: Bound::Sum,
-            reach: sum,
+            reach: first_layer_reach(layer),
             most: &most,
         },
         Limit {
@@ -90,6 +86,14 @@ pub fn first_shift(layer: &Layer, finest_shift: u32) -> Result<u32, NetError> {
         },
     ];
     finest(0, 0..=finest_shift, &limits)
+}
+
+/// Returns the largest magnitude of a first-layer neuron's sum in any position or part of one.
+pub fn first_layer_reach(layer: &Layer) -> f64 {
+    largest((0..layer.outputs()).flat_map(|neuron| {
+        let (lowest, highest) = first_layer_range(layer, neuron);
+        [lowest, highest]
+    }))
 }
 
 /// Returns the lowest and highest sum of a first-layer neuron in any position or part of one: its

@@ -45,7 +45,7 @@ enum Command {
     Compare(compare::Arguments),
     /// Scale a net's values to the pawns of other labels, by one factor.
     Calibrate(calibrate::Arguments),
-    /// Write a net for other engines: as source code of Rust or C.
+    /// Write a net for other engines: source code of Rust or C, or a file of bullet.
     Export(export::Arguments),
     /// Compare runs: their curves, their figures, and the differences of their configurations.
     Report(report::Arguments),

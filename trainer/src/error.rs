@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use host::{Action, Exists, ExitCode, FileError};
 use models::NetError;
+use models::bullet::BulletError;
 use thiserror::Error;
 
 /// Error that ends the program. Each message is one line with the file or option and a remedy.
@@ -28,6 +29,14 @@ pub enum TrainerError {
         path: PathBuf,
         /// The reason.
         error: NetError,
+    },
+    /// bullet's format cannot hold a net, or a file is none of the given shape.
+    #[error("{path}: net refused: {error}", path = path.display())]
+    BulletRefused {
+        /// Path of the net.
+        path: PathBuf,
+        /// The reason.
+        error: BulletError,
     },
     /// A file is larger than any net.
     #[error(
@@ -197,6 +206,7 @@ impl TrainerError {
             | TrainerError::NoLabels { .. }
             | TrainerError::NothingToCompare { .. } => ExitCode::Damaged,
             TrainerError::NetRefused { .. }
+            | TrainerError::BulletRefused { .. }
             | TrainerError::NoNet { .. }
             | TrainerError::NotTrainable { .. } => ExitCode::Net,
             TrainerError::Unwritable { .. } => ExitCode::Write,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use models::bullet::{BulletNet, BulletShape};
 use models::packed::GRID;
 use models::{Layer, Metadata, NetError, Network, QuantisedNetwork};
 use serde_json::{Value, json};
@@ -61,6 +62,29 @@ pub fn read(path: &Path) -> Result<Net, TrainerError> {
         sha256: format!("{:x}", Sha256::digest(&bytes)),
         network,
         metadata,
+    })
+}
+
+/// Reads a `quantised.bin` of bullet. Refuses nets wider than the engine's.
+pub fn read_bullet(path: &Path, shape: BulletShape) -> Result<Net, TrainerError> {
+    let bytes = read_bytes(path)?;
+    let net = BulletNet::from_bytes(&bytes, shape).map_err(|error| {
+        let path = path.to_path_buf();
+        TrainerError::BulletRefused { path, error }
+    })?;
+    let network = net.network();
+    let found = network.architecture();
+    if !QuantisedNetwork::fits(found) {
+        return Err(TrainerError::NetRefused {
+            path: path.to_path_buf(),
+            error: NetError::TooLarge { found },
+        });
+    }
+    Ok(Net {
+        path: path.to_path_buf(),
+        sha256: format!("{:x}", Sha256::digest(&bytes)),
+        metadata: Metadata::new(found, "bullet"),
+        network,
     })
 }
 
@@ -145,6 +169,26 @@ mod tests {
         let architecture = Architecture::hidden([64, MAX_LATER + 1, 16]);
         let error = refusal(Network::random(architecture, 1));
         assert!(error.to_string().contains("33"), "{error}");
+    }
+
+    #[test]
+    fn reads_nets_of_bullet_by_their_shape() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quantised.bin");
+        let shape: BulletShape = "8x2".parse().unwrap();
+        let numbers = (0..shape.file_bytes() / 2).map(|i| (i % 17) as i16);
+        let bytes: Vec<u8> = numbers.flat_map(i16::to_le_bytes).collect();
+        fs::write(&path, &bytes).unwrap();
+        let net = read_bullet(&path, shape).unwrap();
+        assert_eq!(
+            net.network.architecture().to_string(),
+            "2x8 (pieces, squared-clipped-relu, 2 buckets)"
+        );
+        assert_eq!(net.network.layers()[0].weight[0], 0.0);
+        assert_eq!(net.network.layers()[0].weight[1], 8.0 / 255.0);
+        let error = read_bullet(&path, "8x1".parse().unwrap()).unwrap_err();
+        assert_eq!(error.exit_code() as u8, 6);
+        assert!(error.to_string().contains("8x1:screlu:400"), "{error}");
     }
 
     #[test]

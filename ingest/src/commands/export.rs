@@ -37,6 +37,8 @@ Formats (docs/export.md has every detail):
   parquet  columns fen, cp, mate, result, ply, month, depth, split; null is
            unknown. White's view.
 
+This writes positions. `trainer export` writes a net, for other engines.
+
 Positions come in the order of their hashes, a uniform shuffle. The file is
 FILE.tmp until it is complete.
 

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use host::tell;
+use models::bullet::BulletShape;
 
 use crate::commands::output::json;
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
+use crate::net;
 use crate::report::comparison::{self, Contender};
 
 const EXAMPLE: &str = "\
@@ -27,10 +29,13 @@ pub struct Arguments {
     /// PGN files with [%eval] comments, the labels
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pgn: Vec<PathBuf>,
-    /// A net (.safetensors), or a PGN file of the same games with another engine's evaluations; may
-    /// be given several times
+    /// A net (.safetensors, or .bin with --bullet), or a PGN file of the same games with another
+    /// engine's evaluations; may be given several times
     #[arg(long, value_name = "NAME=FILE", required = true, value_parser = values::named_file)]
     contender: Vec<(String, PathBuf)>,
+    /// Shape of the contenders that are a quantised.bin of bullet, as in `trainer eval`
+    #[arg(long, value_name = "HIDDENxBUCKETS:ACTIVATION:SCALE")]
+    bullet: Option<BulletShape>,
     /// Draw the figures as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     picture: Option<PathBuf>,
@@ -51,8 +56,19 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         files::check_picture(path)?;
     }
     for (name, path) in arguments.contender {
-        contenders.push(match path.extension() {
-            Some(extension) if extension == "safetensors" => Contender::net(name, &path)?,
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        contenders.push(match (extension, arguments.bullet) {
+            (Some("safetensors"), _) => Contender::network(name, &net::read(&path)?.network),
+            (Some("bin"), Some(shape)) => {
+                Contender::network(name, &net::read_bullet(&path, shape)?.network)
+            }
+            (Some("bin"), None) => {
+                return Err(TrainerError::Usage(format!(
+                    "{}: give the shape of this net of bullet by --bullet, such as \
+                     256x8:screlu:400",
+                    path.display()
+                )));
+            }
             _ => Contender::annotated(name, &path)?,
         });
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use datasets::Dataset;
+use models::bullet::BulletShape;
 use serde::Serialize;
 
 use crate::commands::output::json;
@@ -25,6 +26,7 @@ Examples:
   trainer eval --model net.safetensors --data 2013-02.dataset
   trainer eval --model net.safetensors --pgn annotated.pgn.zst other.pgn --json
   trainer eval --model net.safetensors --pgn annotated.pgn.zst --report net.html
+  trainer eval --model quantised.bin --bullet 256x8:screlu:400 --pgn annotated.pgn.zst
 
 Figures over all positions except those labelled with a mate, for the side to move:
   winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
@@ -43,6 +45,10 @@ pub struct Arguments {
     /// Net to measure
     #[arg(long, value_name = "NET.safetensors")]
     model: PathBuf,
+    /// The net is a quantised.bin of bullet, of this shape, such as 256x8:screlu:400: hidden
+    /// neurons, output buckets, activation (screlu or crelu) and scale
+    #[arg(long, value_name = "HIDDENxBUCKETS:ACTIVATION:SCALE")]
+    bullet: Option<BulletShape>,
     /// Dataset with the held-out games to measure on
     #[arg(long, value_name = "DATASET", group = "positions")]
     data: Option<PathBuf>,
@@ -77,7 +83,10 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.report {
         files::check_picture(path)?;
     }
-    let net = net::read(&arguments.model)?;
+    let net = match arguments.bullet {
+        Some(shape) => net::read_bullet(&arguments.model, shape)?,
+        None => net::read(&arguments.model)?,
+    };
     let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
     let (measured, result) = match (&dataset, &arguments.data) {
         (Some(dataset), Some(path)) => (measured::on_dataset(&net.network, dataset, path)?, Ok(())),

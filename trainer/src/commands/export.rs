@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use models::QuantisedNetwork;
+use models::bullet::{BulletNet, DEFAULT_SCALE};
 use models::source::{Golden, Language, Source};
 
+use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
 use crate::input::position;
@@ -21,12 +23,16 @@ Formats (docs/your-engine.md shows an engine with each):
             integers of Kibitz's engine, NAME.bin holds the weights, and
             NAME.golden.txt positions with their inputs and centipawns. The code
             is CC0; the weights have the licence of their net.
+  bullet    quantised.bin as bullet's example `simple` writes it, for engines that
+            embed such a file. Only for nets of --features pieces, --view both,
+            one hidden layer, and no product of neurons.
 
 This writes a net. `ingest export` writes the positions of a dataset, for other trainers.
 
 Examples:
   trainer export net.safetensors --format rust --out src/net.rs
-  trainer export net.safetensors --format c --out net.c";
+  trainer export net.safetensors --format c --out net.c
+  trainer export net.safetensors --format bullet --scale 100 --out quantised.bin";
 
 /// Arguments of `trainer export`.
 #[derive(Debug, Args)]
@@ -38,9 +44,13 @@ pub struct Arguments {
     /// Output format
     #[arg(long, value_enum)]
     format: Format,
-    /// File to write: NAME.rs or NAME.c; other files lie beside it
+    /// File to write: NAME.rs or NAME.c, with others beside it; NAME.bin for bullet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// For bullet: centipawns of an output of 1, SCALE in the engine; by default 400, as in bullet's
+    /// examples. Kibitz's nets lose least to rounding with 100
+    #[arg(long, value_name = "N", value_parser = values::scale)]
+    scale: Option<u16>,
     /// Replace existing files
     #[arg(long)]
     force: bool,
@@ -53,6 +63,8 @@ enum Format {
     Rust,
     /// Source code of C11
     C,
+    /// quantised.bin of bullet
+    Bullet,
 }
 
 impl Format {
@@ -61,8 +73,17 @@ impl Format {
         match self {
             Format::Rust => "rs",
             Format::C => "c",
+            Format::Bullet => "bin",
         }
     }
+}
+
+/// Files to write, and how to use them.
+struct Export {
+    /// Paths and contents, in the order of writing.
+    files: Vec<(PathBuf, Vec<u8>)>,
+    /// Text for the user.
+    usage: String,
 }
 
 /// Runs the command.
@@ -74,21 +95,20 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         net,
         format,
         out,
+        scale,
         force,
     } = arguments;
     let name = name(&out, format)?;
+    if scale.is_some() && format != Format::Bullet {
+        let what = "--scale is for --format bullet: source code gives centipawns";
+        return Err(TrainerError::Usage(what.to_string()));
+    }
     let net = net::read(&net)?;
-    let (language, test) = match format {
-        Format::Rust => (
-            Language::Rust,
-            format!("rustc -O --test {name}.rs && ./{name}"),
-        ),
-        Format::C => (
-            Language::C,
-            format!("cc -O2 -std=c11 -DNET_SELFTEST {name}.c -o {name} && ./{name}"),
-        ),
+    let Export { files, usage } = match format {
+        Format::Rust => source(&net, Language::Rust, &name, &out)?,
+        Format::C => source(&net, Language::C, &name, &out)?,
+        Format::Bullet => bullet(&net, scale.unwrap_or(DEFAULT_SCALE), &out)?,
     };
-    let files = source(&net, language, &name, &out)?;
     for (path, _) in &files {
         host::check_free(path, force)?;
         files::check_writable(path)?;
@@ -96,15 +116,9 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     for (path, bytes) in &files {
         files::write(path, bytes)?;
     }
-    let paths: Vec<String> = files
-        .iter()
-        .map(|(path, _)| path.display().to_string())
-        .collect();
-    Ok(host::print(&format!(
-        "{}: {:#}; to test: {test}\n",
-        paths.join(", "),
-        net.network.architecture()
-    ))?)
+    let paths = files.iter().map(|(path, _)| path.display().to_string());
+    let paths: Vec<String> = paths.collect();
+    Ok(host::print(&format!("{}: {usage}\n", paths.join(", ")))?)
 }
 
 /// Returns the output file's name without its extension.
@@ -128,35 +142,73 @@ fn name(out: &Path, format: Format) -> Result<String, TrainerError> {
     }
 }
 
-/// Returns the files of the source code with their paths, the code last.
+/// Returns the source code of a net, with its weights and golden positions.
 ///
 /// # Errors
 /// [`TrainerError::NetRefused`] if the net does not fit the integers.
-fn source(
-    net: &Net,
-    language: Language,
-    name: &str,
-    out: &Path,
-) -> Result<[(PathBuf, Vec<u8>); 3], TrainerError> {
+fn source(net: &Net, language: Language, name: &str, out: &Path) -> Result<Export, TrainerError> {
     let network =
         QuantisedNetwork::new(&net.network).map_err(|error| TrainerError::NetRefused {
             path: net.path.clone(),
             error,
         })?;
-    // Consecutive positions of games, so that the test also updates accumulators.
+    let source = Source::new(&network, language, name, &golden());
+    let test = match language {
+        Language::Rust => format!("rustc -O --test {name}.rs && ./{name}"),
+        Language::C => {
+            format!("cc -O2 -std=c11 -DNET_SELFTEST {name}.c -o {name} && ./{name}")
+        }
+    };
+    Ok(Export {
+        files: vec![
+            (out.with_extension("bin"), source.weights),
+            (out.with_extension("golden.txt"), source.golden.into()),
+            (out.to_path_buf(), source.code.into()),
+        ],
+        usage: format!("{:#}; to test: {test}", network.architecture()),
+    })
+}
+
+/// Returns a net as bullet's file.
+///
+/// # Errors
+/// [`TrainerError::BulletRefused`] if the format cannot hold the net.
+fn bullet(net: &Net, scale: u16, out: &Path) -> Result<Export, TrainerError> {
+    let bullet = BulletNet::new(&net.network, scale).map_err(|error| {
+        let path = net.path.clone();
+        TrainerError::BulletRefused { path, error }
+    })?;
+    let golden = golden();
+    let distances = golden.iter().map(|Golden { features, .. }| {
+        let pawns = net.network.evaluate(features);
+        (f64::from(bullet.evaluate(features)) - 100.0 * f64::from(pawns)).abs()
+    });
+    let mean = distances.sum::<f64>() / golden.len() as f64;
+    let mut usage = format!(
+        "shape {}, for an engine with SCALE = {scale}; {mean:.1} centipawns from the net on average",
+        bullet.shape(),
+    );
+    let largest = bullet.largest_output_weight();
+    if largest > 128 {
+        usage += &format!(
+            "; an output weight is {largest}: beyond 128, engines that multiply in 16 bits \
+             overflow, and a larger --scale helps"
+        );
+    }
+    Ok(Export {
+        files: vec![(out.to_path_buf(), bullet.to_bytes())],
+        usage,
+    })
+}
+
+/// Returns consecutive positions of random games, so that tests update accumulators too.
+fn golden() -> Vec<Golden> {
     let records = position::playouts::games(GOLDEN).into_iter();
-    let golden: Vec<Golden> = records
-        .map(|record| Golden {
-            position: record.epd(),
-            features: position::features(&record).collect(),
-        })
-        .collect();
-    let source = Source::new(&network, language, name, &golden);
-    Ok([
-        (out.with_extension("bin"), source.weights),
-        (out.with_extension("golden.txt"), source.golden.into()),
-        (out.to_path_buf(), source.code.into()),
-    ])
+    let golden = records.map(|record| Golden {
+        position: record.epd(),
+        features: position::features(&record).collect(),
+    });
+    golden.collect()
 }
 
 #[cfg(test)]
@@ -173,6 +225,7 @@ mod tests {
             net,
             format,
             out: folder.join(out),
+            scale: None,
             force,
         })
     }
@@ -196,6 +249,15 @@ mod tests {
     }
 
     #[test]
+    fn refuses_nets_that_bullets_format_cannot_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = export(folder.path(), Format::Bullet, "q.bin", false).unwrap_err();
+        assert_eq!(error.exit_code() as u8, 6);
+        assert!(error.to_string().contains("--hidden"), "{error}");
+        assert!(!folder.path().join("q.bin").exists());
+    }
+
+    #[test]
     fn refuses_names_that_source_code_cannot_have() {
         let folder = tempfile::tempdir().unwrap();
         for (format, out) in [
@@ -203,6 +265,7 @@ mod tests {
             (Format::C, "net"),
             (Format::Rust, "my\"net.rs"),
             (Format::C, "a.b.c"),
+            (Format::Bullet, "quantised"),
         ] {
             let error = export(folder.path(), format, out, false).unwrap_err();
             assert_eq!(error.exit_code() as u8, 2, "{error}");

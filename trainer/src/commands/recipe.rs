@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use datasets::{Dataset, Split};
-use models::{Activation, Architecture, Features, Network, View};
+use models::{Activation, Architecture, Features, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 

@@ -104,6 +104,11 @@ pub fn buckets(text: &str) -> Result<usize, String> {
     whole(text, 1..=Architecture::MAX_BUCKETS)
 }
 
+/// Parses bullet's scale, in centipawns.
+pub fn scale(text: &str) -> Result<u16, String> {
+    whole(text, 1..=u16::MAX)
+}
+
 /// Parses the weight of the game's result: one, or two for the begin and the end of a run.
 pub fn wdl(text: &str) -> Result<ResultShare, String> {
     let share = |text: &str| {

@@ -10,7 +10,6 @@ use models::Network;
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::net;
 use crate::report::figures::Figures;
 use crate::report::measured::{names, read_in_blocks};
 use network::target::win_chance;
@@ -51,11 +50,6 @@ impl Contender {
             name: MATERIAL.to_string(),
             evaluator: Evaluator::Material,
         }
-    }
-
-    /// Reads a net as a contender.
-    pub fn net(name: String, path: &Path) -> Result<Contender, TrainerError> {
-        Ok(Contender::network(name, &net::read(path)?.network))
     }
 
     /// Returns a network as a contender.
