@@ -10,7 +10,7 @@ use models::source::{Golden, Language, Source};
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
-use crate::input::position;
+
 use crate::net::{self, Net};
 
 /// Number of golden positions.
@@ -206,7 +206,7 @@ fn golden() -> Vec<Golden> {
     let records = position::playouts::games(GOLDEN).into_iter();
     let golden = records.map(|record| Golden {
         position: record.epd(),
-        features: position::features(&record).collect(),
+        features: features::active(&record).collect(),
     });
     golden.collect()
 }
