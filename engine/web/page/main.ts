@@ -295,14 +295,26 @@ function connectNets(app: App) {
     if (opened.name.endsWith(".safetensors")) {
       $("tab-net").click();
       return take(opened);
+  let newest: File;
     }
+    newest = opened;
     $("tab-study").click();
     try {
-      $<HTMLTextAreaElement>("pgn").value = await textOf(opened);
+      const progress = (games: number) => newest === opened && (reading.textContent = `Reading ${opened.name}: ${games} games…`);
+      progress(0);
+      const { text, firstGames } = await textOf(opened, progress);
+      // While it was read another may have been opened.
+      if (newest !== opened) return;
+      $<HTMLTextAreaElement>("pgn").value = text;
+      $("read-pgn").click();
+      if (firstGames) toast(`${opened.name} is long: its first ${firstGames} games are listed.`);
     } catch (error) {
-      return toast(`${opened.name} cannot be read: ${why(error)}.`);
+      toast(`${opened.name} cannot be read: ${why(error)}.`);
+    } finally {
+      if (newest === opened) reading.hidden = true;
+    const reading = $("reading");
+    reading.hidden = false;
     }
-    $("read-pgn").click();
   };
   const any = $<HTMLInputElement>("open-file");
   any.onchange = () => {

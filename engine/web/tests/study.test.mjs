@@ -271,7 +271,57 @@ test("an unclosed parenthesis leaves the games behind it alone", async () => {
   await played(page, "c4");
 });
 
-test("files of games are opened by a button, unpacked where the browser can, and refused by name where it cannot", async () => {
+/** A Zstandard frame of stored blocks. */
+function zstdFrame(text) {
+  const content = Buffer.from(text);
+  const blocks = [];
+  for (let start = 0; start < content.length; start += 100_000) {
+    const block = content.subarray(start, start + 100_000);
+    const last = start + 100_000 >= content.length ? 1 : 0;
+    const header = Buffer.alloc(3);
+    header.writeUIntLE((block.length << 3) | last, 0, 3);
+    blocks.push(header, block);
+  }
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38]), ...blocks]);
+}
+
+/** A skippable frame of four bytes, as pzstd writes before each frame. */
+const skippable = (first = 0x50) => Buffer.from([first, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
+
+test("Zstandard is unpacked by the page, with skippable frames and several frames", async () => {
+  const { page, errors } = await visit(site);
+  await drop(page, "lichess.pgn.zst", Buffer.from("KLUv/QRYiQAAMS4gZTQgYzUgMi4gTmYzICqnHCAq", "base64"));
+  await played(page, "e4", "c5", "Nf3");
+  for (const first of [0x50, 0x5f]) {
+    await drop(page, "pzstd.pgn.zst", Buffer.concat([skippable(first), zstdFrame("1. d4 "), skippable(), zstdFrame("d5 *")]));
+    await played(page, "d4", "d5");
+  }
+  await drop(page, "damaged.pgn.zst", Buffer.concat([skippable(), zstdFrame("1. e4 e5 *").subarray(0, 12)]));
+  await toast(page, "damaged.pgn.zst cannot be read");
+  await played(page, "d4", "d5");
+  assert.deepEqual(errors, []);
+});
+
+test("of a long file the first thousand games are listed", async () => {
+  const { page, errors } = await visit(site);
+  const games = Array.from({ length: 1500 }, (_, index) => `[Event "E"]\n[White "P${index + 1}"]\n\n1. e4 e5 *\n\n`).join("");
+  await page.evaluate(() => {
+    globalThis.told = [];
+    const reading = document.getElementById("reading");
+    new MutationObserver(() => told.push(reading.textContent)).observe(reading, { childList: true, characterData: true, subtree: true });
+  });
+  await drop(page, "many.pgn.zst", Buffer.concat([skippable(), zstdFrame(games)]));
+  await toast(page, "many.pgn.zst is long: its first 1000 games are listed");
+  const titles = await page.$$eval("#pick-game option", (options) => options.map(({ textContent }) => textContent));
+  assert.deepEqual([titles.length, titles[0], titles.at(-1)], [1000, "1. P1 – ?", "1000. P1000 – ?"]);
+  assert.ok(await page.evaluate(() => told.some((text) => /^Reading many\.pgn\.zst: \d+ games…$/.test(text))));
+  assert.ok(await page.isHidden("#reading"));
+  await page.selectOption("#pick-game", "999");
+  assert.match(await page.textContent("#player-bottom"), /P1000/);
+  assert.deepEqual(errors, []);
+});
+
+test("files of games are opened by a button, gzip is unpacked, and what cannot be read is refused", async () => {
   const { page } = await visit(site);
   const pgn = Buffer.from("1. e4 c5 2. Nf3 *");
   await page.click("#tab-study");
@@ -279,16 +329,11 @@ test("files of games are opened by a button, unpacked where the browser can, and
   await played(page, "e4", "c5", "Nf3");
   await drop(page, "game.pgn.gz", gzipSync(Buffer.from("1. d4 *")));
   await played(page, "d4");
-  const able = await page.evaluate(() => {
-    try {
-      return Boolean(new DecompressionStream("zstd"));
-    } catch {
-      return false;
-    }
-  });
-  await drop(page, "lichess.pgn.zst", Buffer.from("KLUv/QRYiQAAMS4gZTQgYzUgMi4gTmYzICqnHCAq", "base64"));
-  if (able) await played(page, "e4", "c5", "Nf3");
-  else await toast(page, "lichess.pgn.zst cannot be read: it is packed by Zstandard, which this browser cannot unpack. Unpack it first: zstd -d lichess.pgn.zst");
+  await drop(page, "picture.pgn", Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]));
+  await toast(page, "picture.pgn cannot be read: it holds binary data, and the page reads PGN text, plain or packed by gzip or Zstandard.");
+  await drop(page, "binary.zst", zstdFrame("\0\x01"));
+  await toast(page, "binary.zst cannot be read: it holds binary data");
+  await played(page, "d4");
   await drop(page, "games.zip", Buffer.from("PK\u0003\u0004"));
   await toast(page, "games.zip cannot be read: it is packed by ZIP");
 });
