@@ -1,27 +1,32 @@
 /** The game on the page: what the visitor and the engines do with it. */
+import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { archive } from "./archive";
-import { announce, toast, trouble, untroubled } from "./dom";
+import { announce, offer, toast, trouble, untroubled } from "./dom";
 import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import { type Result, resultText, scoreText, sentence, spoken, why } from "./format";
 import { GameState } from "./gamestate";
+import { Keeper } from "./keeper";
 import { linkTo } from "./link";
 import * as netview from "./netview";
 import type { NewGame } from "./newgame";
 import { Panels } from "./panels";
 import type { Openings } from "./openings";
+import { type RecentGame, recentGames } from "./recent";
 import type { Rules } from "./rules";
-import { fields, readGame, readSaved, toKeep } from "./saved";
+import { fields, readGame, readSaved } from "./saved";
 import { Screen, type ScreenListener, type Source } from "./screen";
 import { EvaluatorError } from "./searcher";
 import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
-import { load, save } from "./storage";
 import type { Edit, Game, Iteration, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
-/** Who is told of a game of a match. */
+/** Time that the button to undo a replacement is shown, in milliseconds. */
+export const UNDO_TIME = 10_000;
+
+/** Listener of a match game. */
 export interface MatchListener {
   /** The result that both engines agree on by what their searches found, White's view; `null` as long as they do not. */
   agreed(found: (WhiteScore | null)[]): Result | null;
@@ -35,14 +40,15 @@ export class App implements Source, ScreenListener, SearchListener {
   private readonly engines: Engines;
   private readonly screen: Screen;
   private readonly panels: Panels;
+  private readonly keeper: Keeper;
   /** Told where another evaluator is used, or one is gone. */
   evaluatorsChanged = () => {};
-  /** What is told of the moves made in a puzzle, and of its end by another game. */
+  /** Listener of the puzzle on the board, and the node of its position. */
   private puzzle: { at: number; moved(uci: string): void; left(): void } | null = null;
   /** The match that the game on the board is of, until another one is there, and whether that game goes on. */
   private match: { listener: MatchListener; playing: boolean } | null = null;
-  /** Whether the visitor knows that the browser keeps nothing. */
-  private told = false;
+  /** Told of another game on the board, with the digest of its PGN text if it was read. */
+  gameReplaced = (_origin: string | null) => {};
 
   constructor(
     private readonly rules: Rules,
@@ -50,58 +56,115 @@ export class App implements Source, ScreenListener, SearchListener {
     readonly evaluators: Evaluators,
   ) {
     this.state = new GameState(rules);
+    this.keeper = new Keeper(this.state, rules, (saved, side) => this.nameIn(saved.tree?.tags ?? saved.tags, saved, side));
     this.engines = new Engines(module, rules, evaluators, this.state, this);
     this.screen = new Screen(this.state, this, this);
     this.panels = new Panels(rules, this.state, module, this.engines, this);
     this.engines.employ();
     netview.showDescription(rules.use(DEFAULT));
     setInterval(() => this.tick(), 100);
-    addEventListener("pagehide", () => this.leave());
+    addEventListener("pagehide", () => {
+      this.screen.commitComment();
+      this.keeper.leave();
+    });
   }
 
   // Other games
 
   begin(game: NewGame) {
-    this.state.begin(game);
-    this.screen.analysing = game.analyse;
-    this.replaced();
+    // An analysis keeps the moves on the board, but ends a game that goes on.
+    const keeps = game.analyse && game.fromHere && !this.state.playing;
+    this.replace(() => {
+      this.state.begin(game);
+      this.screen.analysing = game.analyse;
+    }, !keeps);
     announce(`New game. ${this.state.status}`);
     if (game.chess960 !== null && !game.fromHere) toast(`Chess960, start ${game.chess960}.`);
   }
 
   /** Studies a game or a position, `touched` unless it came by a link. */
   look(game: Game, ply = game.moves.length, touched = true, evals: (WhiteScore | null)[] = []) {
-    this.state.look(game, ply, touched);
-    this.state.main.forEach((node, index) => (this.state.tree.nodes[node].eval = evals[index] ?? null));
-    this.replaced();
+    this.replace(() => {
+      this.state.look(game, ply, touched);
+      this.state.main.forEach((node, index) => (this.state.tree.nodes[node].eval = evals[index] ?? null));
+    });
   }
 
-  /** Studies a game that was read. */
-  lookAt(game: ReadGame) {
-    this.state.lookAt(game);
-    this.replaced();
+  /** Studies a game read from PGN text of the digest `origin`; `picked` if from the list that the former one is of. */
+  lookAt(game: ReadGame, origin: string, picked: boolean) {
+    this.replace(() => this.state.lookAt(game, origin), this.mustKeep(origin, picked));
   }
 
-  /** Goes on with this tab's game, or with the last of a former visit. */
-  resume(): boolean {
-    const kept = load("game", "tab") ?? load("game");
-    if (kept === undefined) return false;
+  /** Returns whether the game on the board must be kept: not if it is unchanged, and in the list for another look. */
+  private mustKeep(origin: string, picked: boolean): boolean {
+    this.screen.commitComment();
+    const { edited, origin: former } = this.state;
+    return edited || former === null || !(picked || former === origin);
+  }
+
+  /** Goes on with this tab's game, or else, unless `own`, with the browser's last. */
+  resume(own = false): boolean {
+    const kept = this.keeper.load(own);
+    return kept !== undefined && this.restore(kept, false);
+  }
+
+  /** Puts a saved game on the board, or if it is damaged its moves; `touched` unless it comes by a reload. */
+  private restore(kept: unknown, touched: boolean, keep = true): boolean {
     try {
-      this.state.restore(readSaved(kept));
-      this.state.startClock();
-      this.replaced();
+      const saved = readSaved(kept);
+      this.replace(() => {
+        this.state.restore(saved);
+        this.state.touched = touched;
+        this.state.startClock();
+      }, keep);
       return true;
     } catch (error) {
       console.warn("the saved game:", error);
     }
     try {
       this.look(readGame(kept));
-      toast("Of your last game only the moves can be read: here they are.");
+      toast("Of this saved game only the moves can be read: here they are.");
       return true;
     } catch {
-      toast("Your last game cannot be read any more. A new one is on the board.");
+      toast(touched ? "This game cannot be read any more." : "Your last game cannot be read any more. A new one is on the board.");
       return false;
     }
+  }
+
+  openRecent(recent: RecentGame) {
+    this.restore(recent.game, true);
+  }
+
+  /** Opens the recent game that was read from a PGN text of a digest and changed; returns whether there is one. */
+  openChanged(origin: string): boolean {
+    const keep = this.mustKeep(origin, true);
+    const changed = recentGames().find((recent) => recent.origin === origin && fields(recent.game).edited === true);
+    return changed !== undefined && this.restore(changed.game, true, keep);
+  }
+
+  /** Puts another game on the board by `put`; the one there is kept as a recent game, if `keep` and it would be missed. */
+  private replace(put: () => void, keep = true) {
+    this.screen.commitComment();
+    const { state } = this;
+    const former = keep && state.worthKeeping ? state.setAside() : null;
+    put();
+    // Before the new game takes the place of the former in storage.
+    const kept = former && this.keeper.keepRecent(former.saved);
+    this.replaced();
+    if (!former) return;
+    const undo = () => {
+      this.replace(() => {
+        state.putBack(former);
+        state.startClock();
+      });
+      announce(`The former game is back. ${state.status}`);
+    };
+    if (kept) offer("Game replaced", "Undo", undo, UNDO_TIME);
+    else offer("Game replaced. This browser has no room to keep it: undo now, or it is lost.", "Undo", undo);
+  }
+
+  recentPgn(recent: RecentGame): string {
+    return this.keeper.recentPgn(recent);
   }
 
   // Puzzles
@@ -109,12 +172,13 @@ export class App implements Source, ScreenListener, SearchListener {
   /** Puts a position on the board in which a side has to find a move. */
   pose(game: Game, side: SideName, puzzle: { moved(uci: string): void; left(): void }) {
     this.look(game, game.moves.length, false);
+    this.state.disposable = true;
     this.puzzle = { at: this.state.at, ...puzzle };
     this.state.orientation = side;
     this.changed({ sameGame: true });
   }
 
-  /** The puzzle on the board is solved, and may be studied. */
+  /** Ends the puzzle on the board: it is solved, and may be studied. */
   solved() {
     this.puzzle = null;
     this.changed({ sameGame: true });
@@ -143,10 +207,12 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Has two evaluators play a game of a match, from an opening. */
   playMatchGame(white: Side, black: Side, opening: string[], listener: MatchListener) {
-    this.state.beginMatchGame(white, black, opening);
-    this.screen.analysing = false;
     this.match = null;
-    this.replaced();
+    this.replace(() => {
+      this.state.beginMatchGame(white, black, opening);
+      this.state.disposable = true;
+      this.screen.analysing = false;
+    });
     this.match = { listener, playing: true };
   }
 
@@ -172,7 +238,7 @@ export class App implements Source, ScreenListener, SearchListener {
     return this.state.paused;
   }
 
-  /** Another game is on the board. */
+  /** Ends what belongs to the former game, and shows the new one. */
   private replaced() {
     this.puzzle?.left();
     this.puzzle = null;
@@ -183,6 +249,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.engines.stopCurve();
     this.engines.employ();
     this.changed();
+    this.gameReplaced(this.state.origin);
   }
 
   /** Whether a move has been made. */
@@ -190,7 +257,7 @@ export class App implements Source, ScreenListener, SearchListener {
     return this.state.tree.nodes.length > 1;
   }
 
-  // What is played
+  // Moves
 
   private get mayMove(): boolean {
     return !this.screen.isEditing && this.state.mayMove;
@@ -237,11 +304,12 @@ export class App implements Source, ScreenListener, SearchListener {
     if (found.choice && played !== found.choice.best) this.screen.tellChoice(state.named(state.end), found.choice);
   }
 
-  /** Plays on from a node; throws where the move is none, and leaves all as it was. */
+  /** Plays a move from a node. Throws, and changes nothing, if it is illegal. */
   private play(uci: string, from: number) {
     if (this.flagFell()) return;
     const { state } = this;
     const ply = state.play(uci, from);
+    if (!this.puzzle && !this.inMatch) state.disposable = false;
     this.stopSearches();
     // In a match moves come fast: its results are read out.
     if (!this.inMatch) {
@@ -295,6 +363,14 @@ export class App implements Source, ScreenListener, SearchListener {
       toast(`This line cannot be played: ${why(error)}.`);
     }
     this.stopSearches();
+    this.changed();
+  }
+
+  /** Draws a circle or arrow at the move looked at. */
+  drew(shape: DrawShape) {
+    this.screen.commitComment();
+    if (this.screen.isEditing) return;
+    this.state.draw(shape, this.puzzling);
     this.changed();
   }
 
@@ -417,7 +493,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.screen.showStrips();
   }
 
-  /** What a short search finds after every move. */
+  /** Searches the position after every move for a moment, for the curve. */
   drawCurve(): Promise<void> {
     return this.engines.drawCurve();
   }
@@ -530,13 +606,17 @@ export class App implements Source, ScreenListener, SearchListener {
     return this.rules.game({ start, moves: [...before, ...moves] }).plies.at(-1);
   }
 
-  // What is shown and kept
+  // Display and storage
 
   name(side: SideName): string {
-    const { tree, sides, againstEngine } = this.state;
-    const tag = tree.tags.find(([name]) => name.toLowerCase() === side)?.[1];
+    return this.nameIn(this.state.tree.tags, this.state.sides, side);
+  }
+
+  private nameIn(tags: [string, string][], sides: Record<SideName, Side>, side: SideName): string {
+    const tag = tags.find(([name]) => name.toLowerCase() === side)?.[1];
     if (tag) return tag;
     const player = sides[side];
+    const againstEngine = (sides.white.who === "human") !== (sides.black.who === "human");
     if (player.who === "human" && !againstEngine) return sentence(side);
     if (player.who === "kibitz" && !player.evaluator && this.evaluator !== DEFAULT) return `Kibitz · ${this.evaluator.name}`;
     return sideName(player, this.evaluators);
@@ -548,10 +628,10 @@ export class App implements Source, ScreenListener, SearchListener {
     this.think();
     this.screen.show();
     this.panels.show();
-    if (!sameGame) this.save();
+    if (!sameGame) this.keeper.save();
   }
 
-  /** Whoever has to think begins to; an analysis rests while nobody looks. */
+  /** Starts the search of the engine to move, or the analysis, which pauses while the page is hidden. */
   think() {
     if (this.screen.isEditing) return;
     const { analysing, lines } = this.screen;
@@ -602,22 +682,5 @@ export class App implements Source, ScreenListener, SearchListener {
       }
       return null;
     });
-  }
-
-  /** Clocks have run on since the last move; the browser's last game may be another tab's by now. */
-  private leave() {
-    this.screen.commitComment();
-    const saved = toKeep(this.state.saved());
-    save("game", saved, "tab");
-    const moves = (game: unknown) => JSON.stringify(fields(game).moves);
-    if (moves(load("game")) === moves(saved)) save("game", saved);
-  }
-
-  private save() {
-    const saved = toKeep(this.state.saved());
-    const kept = save("game", saved, "tab") && (!this.state.touched || save("game", saved));
-    if (kept || this.told || !this.state.last) return;
-    this.told = true;
-    toast("This browser does not let the page keep the game: it ends with this tab.");
   }
 }

@@ -14,7 +14,7 @@ export interface Shown {
   lastMove: [Key, Key] | null;
   dests: Partial<Record<Key, Key[]>>;
   promotions: string[];
-  /** Who may move by hand; out of turn, who may say what to play next. */
+  /** The side that may move by hand; if it is not its turn, by premove. */
   movable: Color | "both" | null;
   /** Text by square, such as what a piece is worth. */
   notes: Map<Key, { text: string; good: boolean }>;
@@ -23,6 +23,8 @@ export interface Shown {
 interface Listener {
   moved(uci: string): void;
   lifted(square: Key | null): void;
+  /** A circle or arrow was drawn by hand. */
+  drew(shape: DrawShape): void;
 }
 
 const ROLES: Record<string, Role> = {
@@ -43,6 +45,7 @@ export class Board {
       draggable: { showGhost: true },
       events: { select: () => this.selected() },
       drawable: {
+        onChange: ([shape]) => shape && this.drew(shape),
         brushes: {
           green: { key: "g", color: "#15781b", opacity: 1, lineWidth: 10 },
           red: { key: "r", color: "#b3362b", opacity: 1, lineWidth: 10 },
@@ -82,7 +85,7 @@ export class Board {
     this.label();
   }
 
-  /** What was to be played next is not any more. */
+  /** Cancels the premove. */
   forgetPremove() {
     this.ground.cancelPremove();
   }
@@ -100,6 +103,12 @@ export class Board {
 
   arrows(shapes: DrawShape[]) {
     this.ground.setAutoShapes(shapes);
+  }
+
+  /** Hands a drawn shape over: the listener keeps it, and shows it by `arrows`. Chessground's own are lost by a click. */
+  private drew(shape: DrawShape) {
+    this.ground.setShapes([]);
+    this.listener.drew(shape);
   }
 
   /** The square of the piece in hand. */
@@ -122,7 +131,7 @@ export class Board {
     this.label();
   }
 
-  /** What stands where, as the first field of a FEN. */
+  /** Piece placement, the first field of a FEN. */
   get placement(): string {
     return this.ground.getFen();
   }

@@ -49,7 +49,7 @@ declare global {
   function refresh(): Promise<void>;
 }
 
-/** What is in the way, and stays until it is mended or overtaken: a button for each way on. */
+/** Shows an error that stays until it is mended or overtaken, with a button for each way on. */
 export function trouble(text: string, ways: Record<string, () => unknown>) {
   const buttons = Object.entries(ways).map(([name, go]) =>
     make("button", {
@@ -84,4 +84,23 @@ export function toast(text: string) {
   box.hidden = false;
   clearTimeout(hide);
   hide = setTimeout(() => (box.hidden = true), 6000);
+}
+
+let withdraw = 0;
+
+/** Shows a message with a button, for a time in milliseconds, or until it is used or replaced. */
+export function offer(text: string, name: string, act: () => void, time?: number) {
+  const box = $("offer");
+  const button = make("button", {
+    type: "button",
+    textContent: name,
+    onclick: () => {
+      box.hidden = true;
+      act();
+    },
+  });
+  box.replaceChildren(make("span", { textContent: text }), button);
+  box.hidden = false;
+  clearTimeout(withdraw);
+  if (time !== undefined) withdraw = setTimeout(() => (box.hidden = true), time);
 }

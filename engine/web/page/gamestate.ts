@@ -1,9 +1,11 @@
 /** The game on the page: who plays, the tree of moves, which move is looked at. Nothing here touches the document. */
+import type { DrawShape } from "chessground/draw";
 import { Clock } from "./clock";
 import { type Result, lineText, resultCode, resultOf, resultText, sentence, tagsOf } from "./format";
 import type { NewGame } from "./newgame";
 import type { Rules } from "./rules";
 import { type Saved, VERSION } from "./saved";
+import { withShape } from "./shapes";
 import { HUMAN, SIDES, type Side, other } from "./side";
 import type { Edit, Edited, Finding, Game, Node, Ply, PositionReport, ReadGame, Review, SearchRequest, SideName, Tree, TreeReport, WhiteScore } from "./types";
 
@@ -18,8 +20,14 @@ const DRAW_FROM = 10;
 /** Changes that *Undo* can take back. */
 const MOST_CHANGES = 200;
 
-/** What *Undo* goes back to. */
+/** A former tree, for *Undo*. */
 type Former = Pick<GameState, "tree" | "report" | "at">;
+
+/** A game taken off the board, with the changes that *Undo* can take back in it. */
+export interface SetAside {
+  saved: Saved;
+  former: Former[];
+}
 
 export class GameState {
   tree: Tree;
@@ -36,7 +44,7 @@ export class GameState {
   /** When the game began. */
   begun = Date.now();
   result: Result | null = null;
-  /** How many plies of the main line had been played when the game was over. */
+  /** Length of the main line in plies when the game was over. */
   private over = 0;
   /** Moves may be made anywhere, by hand: no game is going on. */
   study = false;
@@ -46,6 +54,12 @@ export class GameState {
   /** Whether anything was done with the game since a link or a reload: before, it is not the browser's last. */
   touched = true;
   orientation: SideName = "white";
+  /** Digest of the PGN text that the game was read from. */
+  origin: string | null = null;
+  /** Whether the game was changed since it was put on the board. */
+  edited = false;
+  /** Whether the game is a puzzle or of a match, which are kept elsewhere, and is unchanged. */
+  disposable = false;
   private former: Former[] = [];
 
   constructor(private readonly rules: Rules) {
@@ -55,7 +69,7 @@ export class GameState {
 
   // Beginnings
 
-  /** A new game; throws where there is none from here, and leaves all as it was. */
+  /** Begins a new game. Throws, and changes nothing, if the position on the board allows none. */
   begin({ white, black, clock, chess960, fromHere, analyse }: NewGame) {
     // To analyse the game on the board all of it is kept.
     if (!(analyse && fromHere)) {
@@ -92,10 +106,11 @@ export class GameState {
     this.show(this.main[Math.min(ply, this.last) - 1] ?? 0);
   }
 
-  /** A game that was read, from its beginning. */
-  lookAt({ tree, report, result }: ReadGame) {
+  /** Puts a game read from PGN on the board, at its start; `origin` is the digest of its text. */
+  lookAt({ tree, report, result }: ReadGame, origin: string) {
     this.reset({ tree, report, at: 0 });
     this.asStudy(resultOf(result) ?? report.ending);
+    this.origin = origin;
   }
 
   private asStudy(result: Result | null) {
@@ -105,7 +120,7 @@ export class GameState {
     this.clock = null;
   }
 
-  /** A game that was kept; throws as `begin`. */
+  /** Puts a saved game on the board; throws as `begin`. */
   restore(saved: Saved) {
     this.reset(saved.tree ? this.rules.tree(saved.tree, saved.at) : this.migrated(saved));
     this.touched = false;
@@ -114,10 +129,23 @@ export class GameState {
     ({ result: this.result, study: this.study, orientation: this.orientation } = saved);
     this.over = saved.over ?? this.last;
     this.begun = saved.begun ?? Date.now();
+    ({ origin: this.origin, edited: this.edited, disposable: this.disposable } = saved);
     this.paused = this.playing && this.betweenEngines;
   }
 
-  /** A game as the first pages kept it. */
+  /** The game to take off the board. */
+  setAside(): SetAside {
+    return { saved: this.saved(), former: this.former };
+  }
+
+  /** Puts a game back that was set aside. */
+  putBack({ saved, former }: SetAside) {
+    this.restore(saved);
+    this.former = former;
+    this.touched = true;
+  }
+
+  /** Converts a game saved in the first format. */
   private migrated({ start, moves, tags, theirs, found }: Saved): Edited {
     const grown = this.rules.grow({ start, moves });
     grown.tree.tags = tags;
@@ -136,17 +164,20 @@ export class GameState {
     this.touched = true;
     this.result = null;
     this.former = [];
+    this.begun = Date.now();
+    this.origin = null;
+    this.edited = this.disposable = false;
     this.paused = false;
     this.pace = POLITENESS;
   }
 
-  /** Another tree is on the board. */
+  /** Replaces the tree. */
   private take({ tree, report, at }: Edited, position: PositionReport) {
     [this.tree, this.report, this.at, this.position] = [tree, report, at, position];
     this.main = this.onward(0);
   }
 
-  // What is known of it
+  // Queries
 
   private onward(node: number): number[] {
     const nodes = [];
@@ -154,7 +185,7 @@ export class GameState {
     return nodes;
   }
 
-  /** The nodes that lead to one. */
+  /** The nodes on the path from the root to a node, without the root. */
   private path(node: number): number[] {
     const nodes = [];
     for (let back = node; back > 0; back = this.tree.nodes[back].parent) nodes.push(back);
@@ -240,7 +271,7 @@ export class GameState {
     return !this.playing || (this.atEnd && this.sides[this.turn].who === "human");
   }
 
-  /** Who moves by hand at the node looked at, or says what to play as soon as the engine has moved. */
+  /** The side that moves by hand at the node looked at, or may premove while the engine thinks. */
   get mover(): SideName | null {
     if (this.mayMove) return this.position.turn;
     const waits = this.playing && this.againstEngine && this.atEnd && !this.position.ending;
@@ -255,12 +286,12 @@ export class GameState {
   get status(): string {
     if (this.shownOver) return resultText(this.result as Result);
     if (this.position.ending) return resultText(this.position.ending);
-    const side = sentence(this.position.turn);
     if (this.paused && this.playing) return "Paused";
-    return `${side} to move${this.position.check ? ": check" : ""}`;
+    const { turn, check } = this.position;
+    return `${sentence(turn)} to move${check ? ": check" : ""}`;
   }
 
-  /** What is known of the position looked at without another look at it. */
+  /** The best score known for the position looked at: its ending, or that of a search. */
   get knownScore(): WhiteScore | null {
     const { ending } = this.position;
     if (ending) return ending.winner ? { mate: ending.winner === "white" ? 1 : -1 } : { cp: 0 };
@@ -291,7 +322,7 @@ export class GameState {
     return lineText(this.fenOf(this.tree.nodes[node].parent), [this.report.plies[node - 1].san]);
   }
 
-  /** What an engine is asked for the move of its side. */
+  /** The search request for the move of an engine's side. */
   searchRequest(side: SideName, lines: number, chance: number): SearchRequest {
     const { strength } = this.sides[side];
     const clock = this.clock && {
@@ -314,7 +345,15 @@ export class GameState {
     }
   }
 
-  // What is done with it
+  /** Whether the game must not be lost: it has moves (not the engine's alone), a comment, or a start of its own. */
+  get worthKeeping(): boolean {
+    const { nodes, start } = this.tree;
+    if (nodes[0].comment || (start !== null && this.touched)) return !this.disposable;
+    const waits = this.playing && this.againstEngine && !this.back;
+    return !this.disposable && nodes.length > 1 && !waits;
+  }
+
+  // Changes
 
   /** Looks at a node. */
   show(node: number) {
@@ -322,14 +361,14 @@ export class GameState {
     this.at = node;
   }
 
-  /** Plays a move at a node; throws where it is none, and leaves all as it was. */
+  /** Plays a move at a node. Throws, and changes nothing, if the move is illegal. */
   play(uci: string, from = this.end): Ply {
     const { playing } = this;
     const grown = this.rules.play(this.tree, from, uci);
     const position = this.rules.position(lineOf(grown.tree, grown.at));
     if (!playing) this.remember();
     this.take(grown, position);
-    this.touched = true;
+    this.touched = this.edited = true;
     if (playing) this.played();
     return this.report.plies[this.at - 1];
   }
@@ -352,7 +391,17 @@ export class GameState {
     this.remember();
     this.take(edited, position);
     if (change.edit !== "comment" && change.edit !== "glyph") this.edition += 1;
-    this.touched = true;
+    this.touched = this.edited = true;
+    this.disposable = false;
+  }
+
+  /** Draws a circle or arrow at the node looked at; in a game or puzzle without a step of *Undo*. */
+  draw(shape: DrawShape, puzzling: boolean) {
+    const node = this.shownNode;
+    const text = withShape(node.comment, shape);
+    if (!this.playing && !puzzling) return this.edit({ edit: "comment", text });
+    node.comment = text;
+    this.touched = this.edited = true;
   }
 
   /** Marks the mistakes of the game by what was found at its start and after every move. */
@@ -361,11 +410,12 @@ export class GameState {
     const review = this.rules.review({ tree, at, line, findings });
     this.remember();
     this.take(review.edited, this.position);
-    this.touched = true;
+    this.touched = this.edited = true;
+    this.disposable = false;
     return review;
   }
 
-  /** So that *Undo* comes back to the tree as it is. */
+  /** Adds the tree to those that *Undo* goes back to. */
   private remember() {
     const { tree, report, at } = this;
     this.former.push({ tree, report, at });
@@ -377,7 +427,7 @@ export class GameState {
     return this.former.length > 0 || (!this.study && this.back > 0);
   }
 
-  /** How many plies of the game *Undo* takes back; 0 where the visitor has made no move yet. */
+  /** Number of plies that *Undo* takes back in a game; 0 before the visitor's first move. */
   private get back(): number {
     const back = this.againstEngine && this.sides[this.turn].who === "human" ? 2 : 1;
     return this.last < back ? 0 : back;
@@ -438,7 +488,7 @@ export class GameState {
     return ahead > DRAW_MARGIN ? last : null;
   }
 
-  /** How the game ends where the mover's time is up; `null` where it is not. */
+  /** The result if the mover's time is up, else `null`. */
   flagFall(): Result | null {
     const { turn, clock } = this;
     if (!clock || !this.playing || !this.last || clock.now(turn) > 0) return null;
@@ -459,12 +509,12 @@ export class GameState {
   }
 
   saved(): Saved {
-    const { tree, at, sides, begun, clock, result, over, study, orientation } = this;
+    const { tree, at, sides, begun, clock, result, over, study, orientation, origin, edited, disposable } = this;
     const left = clock && { white: clock.now("white"), black: clock.now("black") };
     // The moves are for pages that know no trees.
     return {
       version: VERSION, ...this.game, tree, at, ...sides, begun, clock: clock?.setting ?? null, left, result, over, study, orientation,
-      tags: [], theirs: [], found: [],
+      origin, edited, disposable, tags: [], theirs: [], found: [],
     };
   }
 }

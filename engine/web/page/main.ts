@@ -16,6 +16,7 @@ import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
 import { Practice } from "./practice";
 import { saveFile } from "./results";
+import { digest } from "./recent";
 import { Rules } from "./rules";
 import { fields } from "./saved";
 import { soundOn } from "./sound";
@@ -23,21 +24,22 @@ import { forgetAll, load, save } from "./storage";
 import { mostThreads } from "./team";
 import type { GameText } from "./types";
 
-/** Files of more bytes are no nets. */
+/** Largest file accepted as a net, in bytes. */
 const LARGEST_NET = 100e6;
 const click = (id: string, action: () => unknown) => ($(id).onclick = () => void action());
 
-async function start() {
-  const module = await compile();
-  const rules = new Rules(await Kibitz.start(module));
+function begin(module: WebAssembly.Module, kibitz: Kibitz) {
+  const rules = new Rules(kibitz);
   const evaluators = new Evaluators();
   const app = new App(rules, module, evaluators);
-  if (!follow(app) && !app.resume()) app.changed();
+  // A link replaces the tab's game, and so that game has to be there first.
+  const own = readLink(location.hash) !== null && app.resume(true);
+  if (!follow(app) && !own && !app.resume()) app.changed();
   connect(app, rules, module);
   addEventListener("hashchange", () => follow(app));
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
-  // What can wait, waits until the first move could be made.
+  // The rest is loaded when the first move can be made.
   setTimeout(() => void later(app, evaluators));
 }
 
@@ -271,7 +273,7 @@ function connectNets(app: App) {
       if (net.size > LARGEST_NET) throw new Error("it is too large for a net");
       const evaluator = await readEvaluator(net);
       app.use(evaluator);
-      // Its first look at the board may have ended it.
+      // The first evaluation may have failed, and the evaluator been dismissed.
       if (app.evaluator !== evaluator) return;
       const kept = await evaluators.keep(evaluator);
       toast(`Kibitz now thinks with ${net.name}${kept ? "." : "; the browser will not keep it."}`);
@@ -291,14 +293,16 @@ function connectNets(app: App) {
     if (file.files?.[0]) void take(file.files[0]);
     file.value = "";
   };
+  let newest: File;
   const open = async (opened: File) => {
+    newest = opened;
     if (opened.name.endsWith(".safetensors")) {
       $("tab-net").click();
       return take(opened);
-  let newest: File;
     }
-    newest = opened;
     $("tab-study").click();
+    const reading = $("reading");
+    reading.hidden = false;
     try {
       const progress = (games: number) => newest === opened && (reading.textContent = `Reading ${opened.name}: ${games} games…`);
       progress(0);
@@ -312,8 +316,6 @@ function connectNets(app: App) {
       toast(`${opened.name} cannot be read: ${why(error)}.`);
     } finally {
       if (newest === opened) reading.hidden = true;
-    const reading = $("reading");
-    reading.hidden = false;
     }
   };
   const any = $<HTMLInputElement>("open-file");
@@ -349,17 +351,26 @@ function connectStudy(app: App, rules: Rules) {
     if (key === "Enter") $("set-fen").click();
   };
 
-  const show = (index: number) => {
+  const show = (index: number, picked: boolean) => {
+    const origin = digest(games[index].text);
+    if (picked && app.openChanged(origin)) return toast("As you left it, with your changes.");
     try {
       const game = rules.readPgn(games[index].text);
       const { faults, tree } = game;
       if (faults.length && tree.nodes.length < 2 && !tree.start) return toast(`No move of this game can be read: ${faults[0]}.`);
-      app.lookAt(game);
+      app.lookAt(game, origin, picked);
       if (faults.length) toast(`Read, but for this: ${faults.join(". ")}.`);
       if (tree.nodes.some((node) => node.eval)) void app.drawCurve();
     } catch (error) {
       toast(`No move of this game can be read: ${why(error)}.`);
     }
+  };
+  // *Undo* and the recent games may bring back a game of the list.
+  app.gameReplaced = (origin) => {
+    const same = ({ text }: GameText) => origin !== null && origin.endsWith(`-${text.length}`) && digest(text) === origin;
+    if (games.length < 2 || same(games[pick.selectedIndex])) return;
+    const index = games.findIndex(same);
+    if (index >= 0) pick.selectedIndex = index;
   };
   const list = (text: string, chosen: number) => {
     games = rules.listPgn(text);
@@ -372,7 +383,7 @@ function connectStudy(app: App, rules: Rules) {
       }),
     );
   };
-  /** So that the list is there again after a reload. */
+  /** Saves the list for a reload. */
   const keep = () => {
     if (save("pgn", { text: pgn.value, chosen: pick.selectedIndex }, "tab") || games.length < 2) return;
     save("pgn", null, "tab");
@@ -384,11 +395,11 @@ function connectStudy(app: App, rules: Rules) {
     } catch (error) {
       return toast(`${sentence(why(error))}.`);
     }
-    show(0);
+    show(0, false);
     keep();
   });
   pick.onchange = () => {
-    show(pick.selectedIndex);
+    show(pick.selectedIndex, true);
     keep();
   };
   const { text, chosen } = fields(load("pgn", "tab"));
@@ -416,21 +427,39 @@ async function copy(text: string, what: string) {
   }
 }
 
-// Where even the net that is built in does not get an answer.
+// A breakdown with the built-in net, from which only a reload recovers.
 const broken = (error: unknown) => {
   if (error instanceof Breakdown) trouble(`${error.message}.`, { "Reload the page": () => refresh() });
 };
 addEventListener("error", ({ error }) => broken(error));
 addEventListener("unhandledrejection", ({ reason }) => broken(reason));
 
+async function start() {
+  const again = { "Try again": () => refresh() };
+  let module: WebAssembly.Module;
+  let kibitz: Kibitz;
+  try {
+    module = await compile();
+    kibitz = await Kibitz.start(module);
+  } catch (error) {
+    // Nothing that the browser keeps for the visitor can be the cause.
+    console.error(error);
+    const offline = error instanceof TypeError;
+    return trouble(offline ? "The engine could not be fetched. Check your connection." : `The page could not start: ${why(error)}.`, again);
+  }
+  try {
+    begin(module, kibitz);
+  } catch (error) {
+    console.error(error);
+    trouble(`The page could not start: ${why(error)}.`, {
+      ...again,
+      "Forget my game and settings, and start afresh": () => {
+        forgetAll();
+        void refresh();
+      },
+    });
+  }
+}
+
 document.documentElement.dataset.begun = "true";
-start().catch((error: unknown) => {
-  console.error(error);
-  trouble(`The page could not start: ${why(error)}.`, {
-    "Try again": () => refresh(),
-    "Forget my game and settings, and start afresh": () => {
-      forgetAll();
-      void refresh();
-    },
-  });
-});
+void start();

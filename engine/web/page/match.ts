@@ -3,6 +3,7 @@ import type { App, MatchListener } from "./app";
 import { $, announce, make, refill, toast } from "./dom";
 import { REASONS, type Result, resultCode, signedCount, tagsOf, why } from "./format";
 import { LEAST_GAMES, agreed, scoreOf, sideOfFirst } from "./matchscore";
+import { digest } from "./recent";
 import { joinedPgn, saveFile } from "./results";
 import type { Rules } from "./rules";
 import { fields } from "./saved";
@@ -271,7 +272,8 @@ export class MatchPanel implements MatchListener {
   private study(match: Match, game: number) {
     if (!this.mayLeave()) return;
     try {
-      this.app.lookAt(this.rules.readPgn(this.pgn(match, game)));
+      const text = this.pgn(match, game);
+      this.app.lookAt(this.rules.readPgn(text), digest(text), true);
     } catch (error) {
       toast(`This game cannot be read: ${why(error)}.`);
     }

@@ -1,4 +1,4 @@
-/** Tabs whose code is loaded when they are first opened, and what stands in those that may not tell. */
+/** The tabs: their code is loaded when they are first opened; those that would help in a game or puzzle are silent. */
 import type { App } from "./app";
 import { $, make } from "./dom";
 import type { Engines } from "./engines";
@@ -6,10 +6,11 @@ import type { GameState } from "./gamestate";
 import type { Inside } from "./inside";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { MatchPanel } from "./match";
+import { showRecent } from "./recentlist";
 import type { Rules } from "./rules";
 import type { Why } from "./why";
 
-/** Tabs that tell how the position is judged. */
+/** Tabs that show how the net evaluates the position. */
 const TELLING = ["net", "inside", "why"];
 
 export class Panels {
@@ -17,7 +18,7 @@ export class Panels {
   private why: Promise<Why> | null = null;
   private match: Promise<MatchPanel> | null = null;
   private searcher: KibitzSearcher | null = null;
-  /** Stands in the tab that may not tell. */
+  /** The note in a silent tab. */
   private readonly silence = make("div", { id: "silence" });
 
   constructor(
@@ -28,16 +29,17 @@ export class Panels {
     private readonly app: App,
   ) {}
 
-  /** Something has changed that the open one shows. */
+  /** Shows the open tab anew. */
   show() {
     if (!$("panel-match").hidden) void this.showMatch();
+    if (!$("panel-own").hidden) showRecent(this.app);
     this.silence.remove();
     if (this.app.silent) return this.keepSilent();
     if (!$("panel-inside").hidden) void this.showInside();
     if (!$("panel-why").hidden) void this.showWhy();
   }
 
-  /** Says why the open tab tells nothing. */
+  /** Says why the open tab is silent. */
   private keepSilent() {
     const open = TELLING.find((name) => !$(`panel-${name}`).hidden);
     if (!open) return;

@@ -6,25 +6,31 @@ import { type Side, type Strength, LIMITS, RATINGS } from "./side";
 import { available as stockfish } from "./stockfish";
 import type { Game, Tree, WhiteScore } from "./types";
 
-/** The form that is kept now. Before it there was one without a number, of games without variations. */
+/** Version of the saved format. The first format had no number, and games without variations. */
 export const VERSION = 2;
 
 export interface Saved extends Game {
   version: number | null;
-  /** What it is made of, its module says; `null` in the first form. */
+  /** The game tree, checked by the module; `null` in the first format. */
   tree: Tree | null;
   /** The node looked at. */
   at: number;
   white: Side;
   black: Side;
-  /** When it began; `null` where that was not kept. */
+  /** Begin of the game in milliseconds since 1970; `null` if it was not saved. */
   begun: number | null;
   clock: ClockSetting | null;
   left: Record<Color, number> | null;
   result: Result | null;
-  /** The plies that had been played when the game was over; `null` in the first form. */
+  /** Length of the game in plies when it was over; `null` in the first format. */
   over: number | null;
-  /** In the first form. */
+  /** Digest of the PGN text that the game was read from. */
+  origin: string | null;
+  /** Whether the game was changed since it was put on the board; true if that was not saved. */
+  edited: boolean;
+  /** Whether the game is an unchanged puzzle or of a match. */
+  disposable: boolean;
+  /** Tags of the first format. */
   tags: [string, string][];
   theirs: (WhiteScore | null)[];
   found: (WhiteScore | null)[];
@@ -138,6 +144,9 @@ export function readSaved(kept: unknown): Saved {
     tags: list(tag)(game.tags),
     theirs: list(orNull(score))(game.theirs),
     found: list(orNull(score))(game.found),
+    origin: game.origin === undefined ? null : orNull(text)(game.origin),
+    edited: game.edited !== false,
+    disposable: game.disposable === true,
     study: flag(game.study),
     orientation: color(game.orientation),
   };
@@ -146,7 +155,7 @@ export function readSaved(kept: unknown): Saved {
 /** A side as the browser keeps it, where the first pages called its evaluator a brain. */
 const keptSide = ({ who, strength, evaluator }: Side) => ({ who, strength, brain: evaluator });
 
-/** What `readSaved` reads. */
+/** The saved form of a game, which `readSaved` reads. */
 export function toKeep(game: Saved): object {
   return { ...game, white: keptSide(game.white), black: keptSide(game.black) };
 }

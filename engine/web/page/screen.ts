@@ -1,4 +1,4 @@
-/** What is shown of the game: board, moves, clocks, search, net, curves and the state of the controls. */
+/** The game on the screen: board, moves, clocks, search, net, curves and the state of the controls. */
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { Board } from "./board";
@@ -43,6 +43,8 @@ export interface ScreenListener {
   change(change: Edit): void;
   /** Wants a line of the search played from a node. */
   line(node: number, moves: string[]): void;
+  /** A circle or arrow was drawn on the board. */
+  drew(shape: DrawShape): void;
   /** The search of a node's position has come to this score. */
   searched(node: number, score: WhiteScore): void;
 }
@@ -75,6 +77,7 @@ export class Screen {
     this.board = new Board({
       moved: (uci) => listener.moved(uci),
       lifted: (square) => this.showLifted(square),
+      drew: (shape) => listener.drew(shape),
     });
     this.annotation = new Annotation((change) => listener.change(change));
     this.moves = new MoveList((node) => listener.go(node));

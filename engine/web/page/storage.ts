@@ -1,21 +1,25 @@
-/** What survives a reload: small things in the browser's storage, nets in its cache. */
+/** Browser storage: small values in web storage, nets in the cache. */
 const PREFIX = "kibitz.";
 
 /** The browser may forbid these, and throws even where they are only named. */
 const AREAS = { tab: () => sessionStorage, browser: () => localStorage };
 type Area = keyof typeof AREAS;
 
+/** Returns the text saved under a name; `null` if there is none, or storage is forbidden. */
+export function loadText(name: string, area: Area = "browser"): string | null {
+  try {
+    return AREAS[area]().getItem(PREFIX + name);
+  } catch {
+    return null;
+  }
+}
+
 /**
- * What was kept under a name, `undefined` where nothing was. It may be of
- * another version of the page, or damaged: whoever asks has to look at it.
+ * Returns the value saved under a name, `undefined` if there is none. It may be of another version of the page, or
+ * damaged: the caller must check it.
  */
 export function load(name: string, area: Area = "browser"): unknown {
-  let text: string | null;
-  try {
-    text = AREAS[area]().getItem(PREFIX + name);
-  } catch {
-    return undefined;
-  }
+  const text = loadText(name, area);
   try {
     return text === null ? undefined : JSON.parse(text);
   } catch {
@@ -23,14 +27,43 @@ export function load(name: string, area: Area = "browser"): unknown {
   }
 }
 
-/** Whether the browser keeps it. */
-export function save(name: string, value: unknown, area: Area = "browser"): boolean {
+/** Saves a text; returns false if storage is full or forbidden. */
+export function saveText(name: string, text: string, area: Area = "browser"): boolean {
   try {
-    AREAS[area]().setItem(PREFIX + name, JSON.stringify(value));
+    AREAS[area]().setItem(PREFIX + name, text);
     return true;
   } catch {
-    // Full, or forbidden.
     return false;
+  }
+}
+
+/** Saves a value as JSON; returns false if storage is full or forbidden. */
+export function save(name: string, value: unknown, area: Area = "browser"): boolean {
+  return saveText(name, JSON.stringify(value), area);
+}
+
+/** Names of the values saved in the browser that begin with `start`. */
+export function namesOf(start: string): string[] {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX + start)).map((key) => key.slice(PREFIX.length));
+  } catch {
+    return [];
+  }
+}
+
+/** Returns whether the browser lets the page save anything. */
+export function saveable(): boolean {
+  const saved = saveText("probe", "");
+  remove("probe");
+  return saved;
+}
+
+/** Deletes a value saved in the browser. */
+export function remove(name: string) {
+  try {
+    localStorage.removeItem(PREFIX + name);
+  } catch {
+    // Then nothing was kept.
   }
 }
 

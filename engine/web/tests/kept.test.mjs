@@ -295,6 +295,9 @@ test("playing on does not change a loaded game", async () => {
   await page.selectOption("#pick-game", "1");
   await played(page, "d4");
   await page.selectOption("#pick-game", "0");
+  await played(page, "e4", "e5", "Nf3", "c4");
+  assert.deepEqual(await mainLine(page), ["e4", "e5", "Nf3"]);
+  await page.click("#read-pgn");
   await played(page, "e4", "e5", "Nf3");
   await page.fill("#pgn", "[FEN \"none\"]\n\n1. e4 *");
   await page.click("#read-pgn");

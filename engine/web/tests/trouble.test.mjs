@@ -364,14 +364,37 @@ test("a missing script is reported, and a retry loads the page", async () => {
   assert.ok(await page.isHidden("#trouble"));
 });
 
-test("a missing module is reported, and the page can be restarted", async () => {
+test("a missing module is reported, and a retry keeps game and settings", async () => {
   const context = await site.browser.newContext(BARE);
   const { page } = await tab(site, context);
   await page.click("#theme");
   site.change(WASM, () => null);
   await page.reload();
   assert.match(await trouble(page), /could not start: the engine could not be fetched: 404/);
+  assert.deepEqual(await page.$$eval("#trouble button", (buttons) => buttons.map(({ textContent }) => textContent)), ["Try again"]);
   site.restore();
+  await mend(page);
+  await page.waitForSelector("[data-ready]");
+  assert.notEqual(await page.evaluate(() => localStorage.getItem("kibitz.theme")), null);
+});
+
+test("a network fault offers nothing but another try", async () => {
+  const context = await site.browser.newContext(BARE);
+  await context.route(/\.wasm$/, (route) => route.abort());
+  const { page } = await tab(site, context, "", { ready: false });
+  assert.match(await trouble(page), /could not be fetched\. Check your connection/);
+  assert.deepEqual(await page.$$eval("#trouble button", (buttons) => buttons.map(({ textContent }) => textContent)), ["Try again"]);
+});
+
+test("a page that fails with its module there can be restarted without what it saved", async () => {
+  const context = await site.browser.newContext(BARE);
+  await context.addInitScript(() => {
+    if (localStorage.getItem("kibitz.theme")) globalThis.matchMedia = () => { throw new Error("damaged"); };
+  });
+  const { page } = await tab(site, context);
+  await page.evaluate(() => localStorage.setItem("kibitz.theme", '"dark"'));
+  await page.reload();
+  assert.match(await trouble(page), /could not start: damaged/);
   await page.click("#trouble button:has-text('afresh')");
   await page.waitForSelector("[data-ready]");
   assert.equal(await page.evaluate(() => localStorage.getItem("kibitz.theme")), null);
