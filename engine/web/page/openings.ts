@@ -1,4 +1,7 @@
-/** Names of openings, by position, so that transpositions are recognised. */
+/** Names of openings by position, which recognises transpositions. */
+
+/** Hexadecimal digits of a position's key. */
+const KEY = 10;
 
 export class Openings {
   private constructor(private readonly names: Map<string, { eco: string; name: string }>) {}
@@ -7,22 +10,24 @@ export class Openings {
     const response = await fetch("./openings.tsv");
     if (!response.ok) throw new Error(`no opening names: ${response.status}`);
     const rows = (await response.text()).trimEnd().split("\n");
+    const keys = rows.pop() ?? "";
+    if (keys.length !== KEY * rows.length) throw new Error("the opening names are damaged");
     return new Openings(
       new Map(
-        rows.map((row) => {
-          const [key, eco, name] = row.split("\t");
-          return [key, { eco, name }];
+        rows.map((row, index) => {
+          const [eco, name] = row.split("\t");
+          return [keys.slice(KEY * index, KEY * (index + 1)), { eco, name }];
         }),
       ),
     );
   }
 
-  /** Whether a position has a name. */
+  /** Returns whether the position of a key has a name. */
   has(key: string): boolean {
     return this.names.has(key);
   }
 
-  /** The name of the last position that has one. */
+  /** Returns the name of the last position that has one. */
   last(keys: string[]): { eco: string; name: string } | undefined {
     const key = keys.findLast((key) => this.names.has(key));
     return key === undefined ? undefined : this.names.get(key);

@@ -38,7 +38,8 @@ for (const volume of ["a", "b", "c", "d", "e"]) {
     if (report.plies.length === LINE) openings.push(report.plies.map(({ uci }) => uci).join(" "));
   }
 }
-const lines = [...names].map(([key, name]) => `${key}\t${name}`);
+// Names by line, then all keys in one line: apart they compress by 8 kB more.
+const lines = [...names.values(), [...names.keys()].join("")];
 await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
 await writeFile(new URL("public/lines.txt", root), openings.join("\n") + "\n");
 
