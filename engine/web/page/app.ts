@@ -160,7 +160,7 @@ export class App implements Source, ScreenListener, SearchListener {
       announce(`The former game is back. ${state.status}`);
     };
     if (kept) offer("Game replaced", "Undo", undo, UNDO_TIME);
-    else offer("Game replaced. This browser has no room to keep it: undo now, or it is lost.", "Undo", undo);
+    else offer("Game replaced, and this browser does not keep it: undo now, or it is lost.", "Undo", undo);
   }
 
   recentPgn(recent: RecentGame): string {

@@ -345,7 +345,7 @@ export class GameState {
     }
   }
 
-  /** Whether the game must not be lost: it has moves (not the engine's alone), a comment, or a start of its own. */
+  /** Whether to keep the game when it is replaced: it has moves, by the visitor in a game, a comment, or an own start. */
   get worthKeeping(): boolean {
     const { nodes, start } = this.tree;
     if (nodes[0].comment || (start !== null && this.touched)) return !this.disposable;

@@ -39,7 +39,7 @@ function begin(module: WebAssembly.Module, kibitz: Kibitz) {
   addEventListener("hashchange", () => follow(app));
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
-  // The rest is loaded when the first move can be made.
+  // Load the rest after the first move is possible.
   setTimeout(() => void later(app, evaluators));
 }
 
@@ -442,7 +442,7 @@ async function start() {
     module = await compile();
     kibitz = await Kibitz.start(module);
   } catch (error) {
-    // Nothing that the browser keeps for the visitor can be the cause.
+    // Saved games and settings are not read yet, and cannot be the cause.
     console.error(error);
     const offline = error instanceof TypeError;
     return trouble(offline ? "The engine could not be fetched. Check your connection." : `The page could not start: ${why(error)}.`, again);

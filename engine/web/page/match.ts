@@ -11,9 +11,9 @@ import { type Side, type Strength, strengthText } from "./side";
 import { load, save } from "./storage";
 import type { SideName } from "./types";
 
-/** How long a game that is over stays on the board, in milliseconds. */
+/** Pause between two games, in milliseconds. */
 const REST = 1000;
-/** What is offered. */
+/** Strengths to choose from. */
 const STRENGTHS: Strength[] = [
   ...[1000, 5000, 20_000, 100_000].map((value): Strength => ({ by: "nodes", value })),
   ...[100, 500, 2000].map((value): Strength => ({ by: "time", value })),
@@ -25,7 +25,7 @@ interface MatchGame extends Result {
 }
 
 interface Match {
-  /** Their ids. */
+  /** Ids of the two evaluators. */
   evaluators: [string, string];
   strength: Strength;
   /** Games to play. */
@@ -59,7 +59,7 @@ export class MatchPanel implements MatchListener {
   private rest = 0;
   /** Lines that games begin with. */
   private lines: Promise<string[]> | null = null;
-  /** What is shown already. */
+  /** Key of the state shown. */
   private shown = "";
   private readonly first = choice("match-first", []);
   private readonly second = choice("match-second", []);
@@ -91,7 +91,7 @@ export class MatchPanel implements MatchListener {
     $("panel-match").replaceChildren(this.form, this.told, this.buttons, this.score, this.elo, this.list);
   }
 
-  // What is played
+  // Playing
 
   private begin() {
     if (!this.mayLeave()) return;
@@ -183,7 +183,7 @@ export class MatchPanel implements MatchListener {
     return !this.match || this.match.games.length >= this.match.length;
   }
 
-  // What is shown
+  // Display
 
   private names({ evaluators }: Match): string[] {
     const choices = this.app.evaluators.choices();
@@ -255,7 +255,7 @@ export class MatchPanel implements MatchListener {
     else this.elo.textContent = played < LEAST_GAMES ? `Elo is told from ${LEAST_GAMES} games on.` : "The results are too much alike to tell Elo.";
   }
 
-  // What is done with games that were played
+  // Finished games
 
   private pgn(match: Match, game: number): string {
     const { moves, winner } = match.games[game];

@@ -1,6 +1,6 @@
 /**
- * Recent games, saved in the browser when another game replaces them on the board. Each is a value of its own in
- * storage, since tabs would overwrite each other's changes of a common list.
+ * Recent games, saved in the browser when another game replaces them on the board. Storage has one value per game:
+ * tabs would overwrite each other's changes of a common list.
  */
 import { fields } from "./saved";
 import { load, namesOf, remove, saveText } from "./storage";
@@ -62,7 +62,7 @@ export const titleOf = ({ white, black }: RecentGame) => `${white} – ${black}`
 
 export const deleteRecent = ({ name }: RecentGame) => remove(name);
 
-/** Adds a game, replaces its former versions, and deletes the oldest games if there is no room. */
+/** Adds a game and deletes its former versions, and the oldest games beyond the limits. */
 export function keepRecent(entry: Omit<RecentGame, "name" | "replaced">): Kept {
   const all = recentGames();
   if (all.some(({ game }) => contains(game, entry.game) && !contains(entry.game, game))) return { kept: true, deleted: [] };

@@ -17,7 +17,7 @@ import { strengthText } from "./side";
 import { showStrip } from "./strip";
 import type { Choice, Edit, Iteration, Ply, PositionEvaluation, PositionReport, Review, SideName, WhiteScore } from "./types";
 
-/** What the screen shows beside the game's state. */
+/** Source of the values on the screen that are not part of the game's state. */
 export interface Source {
   name(side: SideName): string;
   /** The side that an engine searches for. */
@@ -30,13 +30,13 @@ export interface Source {
   readonly puzzling: boolean;
   /** The evaluator's view of the position looked at. */
   evaluate(): PositionEvaluation;
-  /** What endgame tables say of a position; empty where they say nothing. */
+  /** Verdict of the endgame tables on a position as text, empty if they have none. */
   verdict(position: PositionReport): Promise<string>;
   /** The last of some moves from a node. */
   after(node: number, moves: string[]): Ply | undefined;
 }
 
-/** Who is told what the visitor does on it. */
+/** Listener of the visitor's actions. */
 export interface ScreenListener {
   moved(uci: string): void;
   go(node: number): void;
@@ -63,7 +63,7 @@ export class Screen {
   private review: { review: Review; edition: number } | null = null;
   /** The position that endgame tables were last asked about. */
   private judged: PositionReport | null = null;
-  /** What a hint points at. */
+  /** Circles and arrows of a hint. */
   private hints: DrawShape[] = [];
   private editing = false;
   /** Whether the board shows where a line leads. */
@@ -103,7 +103,7 @@ export class Screen {
     return Number($<HTMLSelectElement>("lines").value);
   }
 
-  /** Whether somebody plays, or solves, who does not want to be told how the position is judged. */
+  /** Whether evaluations are hidden: somebody solves a puzzle, or plays without help. */
   private get unaided(): boolean {
     return this.source.puzzling || this.inPlay && !$<HTMLInputElement>("playing-help").checked;
   }
@@ -117,7 +117,7 @@ export class Screen {
     return this.state.playing && !this.state.betweenEngines;
   }
 
-  // What is shown
+  // Display
 
   show() {
     const { state } = this;
@@ -160,7 +160,7 @@ export class Screen {
     });
   }
 
-  /** Shows where a line leads, as long as it is pointed at. */
+  /** Shows the position after a line that is pointed at, `null` to end. */
   private preview(moves: string[] | null) {
     if (this.editing || moves === null && !this.previewing) return;
     const ply = moves && this.source.after(this.bestAt, moves);
@@ -186,7 +186,7 @@ export class Screen {
     $("opening").textContent = name ? `${name.eco} ${name.name}` : "";
   }
 
-  /** What endgame tables say, to whoever may be told. */
+  /** Shows the verdict of the endgame tables, unless evaluations are hidden. */
   private async showVerdict() {
     const { position } = this.state;
     const line = $("tables");
@@ -259,7 +259,7 @@ export class Screen {
     this.console.begin(fen, title);
   }
 
-  /** What was searched is not on the board any more. */
+  /** Clears the search's lines and arrows, and the premove. */
   endSearch() {
     this.board.forgetPremove();
     this.best = [];
@@ -323,7 +323,7 @@ export class Screen {
     showCurves(curves, (ply) => this.listener.go(line[ply - 1] ?? 0));
   }
 
-  /** What was found in the game, until its nodes get other numbers. */
+  /** Shows a review, until the nodes of the tree are renumbered. */
   showReview(review: Review) {
     this.review = { review, edition: this.state.edition };
     this.showStudy();

@@ -252,7 +252,7 @@ test("full storage makes room by the oldest games, and says if there is none", a
   await fill();
   await type(page, "c4", "c5", "Nc3");
   await newGame(page, { mode: "people" });
-  await offered(page, "no room to keep it");
+  await offered(page, "does not keep it");
   await page.click("#offer button");
   await played(page, "c4", "c5", "Nc3");
   assert.deepEqual(errors, []);
@@ -268,7 +268,7 @@ test("without storage a replaced game can be undone, and the loss is said", asyn
   });
   await annotate(page);
   await newGame(page, { mode: "people" });
-  await offered(page, "no room to keep it");
+  await offered(page, "does not keep it");
   assert.deepEqual(await recent(page), []);
   assert.match(await page.textContent("#recent-count"), /does not let the page keep games/);
   await page.click("#offer button");
