@@ -2,7 +2,7 @@
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { archive } from "./archive";
-import { announce, offer, toast, trouble, untroubled } from "./dom";
+import { $, announce, offer, toast, trouble, untroubled } from "./dom";
 import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
@@ -14,6 +14,7 @@ import * as netview from "./netview";
 import type { NewGame } from "./newgame";
 import { Panels } from "./panels";
 import type { Openings } from "./openings";
+import { hideOver, showOver } from "./overcard";
 import { type RecentGame, recentGames } from "./recent";
 import type { Rules } from "./rules";
 import { fields, readGame, readSaved } from "./saved";
@@ -21,6 +22,7 @@ import { Screen, type ScreenListener, type Source } from "./screen";
 import { EvaluatorError } from "./searcher";
 import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
+import { farewell } from "./welcome";
 import type { Edit, Game, Iteration, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
 /** Time that the button to undo a replacement is shown, in milliseconds. */
@@ -240,6 +242,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Ends what belongs to the former game, and shows the new one. */
   private replaced() {
+    hideOver();
     this.puzzle?.left();
     this.puzzle = null;
     this.leaveMatch();
@@ -336,6 +339,21 @@ export class App implements Source, ScreenListener, SearchListener {
     }
     inMatch?.over(result, this.state.game.moves);
     this.changed();
+    if (!inMatch && !this.state.study && this.state.shownOver) {
+      showOver(result, (side) => this.name(side), { rematch: () => this.rematch(), analyse: () => this.analyse() });
+    }
+  }
+
+  /** Begins a game of the same players from the same start, with colours reversed. */
+  private rematch() {
+    const { sides: { white, black }, clock } = this.state;
+    this.state.show(0);
+    this.begin({ white: black, black: white, clock: clock && clock.setting, chess960: null, fromHere: true, analyse: false });
+  }
+
+  private analyse() {
+    $("tab-study").click();
+    void this.review();
   }
 
   undo() {
@@ -625,6 +643,8 @@ export class App implements Source, ScreenListener, SearchListener {
   /** Something has changed: shows it, saves it, and has engines think. */
   changed({ sameGame = false } = {}) {
     if (this.screen.isEditing) return;
+    if (!this.state.shownOver) hideOver();
+    if (this.begun) farewell();
     this.think();
     this.screen.show();
     this.panels.show();

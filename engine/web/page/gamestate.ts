@@ -288,7 +288,8 @@ export class GameState {
     if (this.position.ending) return resultText(this.position.ending);
     if (this.paused && this.playing) return "Paused";
     const { turn, check } = this.position;
-    return `${sentence(turn)} to move${check ? ": check" : ""}`;
+    const own = this.playing && this.againstEngine && this.mayMove;
+    return `${own ? "Your move" : `${sentence(turn)} to move`}${check ? ": check" : ""}`;
   }
 
   /** The best score known for the position looked at: its ending, or that of a search. */

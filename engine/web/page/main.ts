@@ -23,12 +23,14 @@ import { soundOn } from "./sound";
 import { forgetAll, load, save } from "./storage";
 import { mostThreads } from "./team";
 import type { GameText } from "./types";
+import { welcome } from "./welcome";
 
 /** Largest file accepted as a net, in bytes. */
 const LARGEST_NET = 100e6;
 const click = (id: string, action: () => unknown) => ($(id).onclick = () => void action());
 
 function begin(module: WebAssembly.Module, kibitz: Kibitz) {
+  welcome();
   const rules = new Rules(kibitz);
   const evaluators = new Evaluators();
   const app = new App(rules, module, evaluators);

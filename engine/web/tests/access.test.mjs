@@ -74,8 +74,11 @@ for (const [name, options] of [
     await type(page, "e4");
     await waitForMoves(page, 2);
     await page.click("#resign");
+    await page.waitForSelector("#over:not([hidden])");
+    assert.deepEqual(await violations(page), []);
     await page.click("#first");
     await page.click("#tab-own");
+    await page.waitForSelector("#recent-list li");
     await page.waitForSelector("#own-rows tr");
     assert.deepEqual(await violations(page), []);
     await page.click("#tab-match");
@@ -90,6 +93,14 @@ for (const [name, options] of [
     await page.click("#help");
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(errors, []);
+  });
+}
+
+for (const [name, options] of [["desktop", {}], ["phone", PHONE]]) {
+  test(`axe finds nothing on a first visit: ${name}`, async () => {
+    const { page } = await visit(site, { reducedMotion: "reduce", ...options });
+    await page.waitForSelector("#welcome:not([hidden])");
+    assert.deepEqual(await violations(page), []);
   });
 }
 

@@ -102,6 +102,7 @@ test("a running game goes on with its players and clocks after it was replaced",
   await page.click("#recent-list .open");
   assert.match(await page.textContent("#player-top"), /Kibitz.*5:0|Kibitz.*4:5/);
   assert.ok(await page.isEnabled("#resign"));
+  assert.equal(await page.textContent("#status"), "Your move");
   await type(page, "d4");
   await waitForMoves(page, 4);
   assert.deepEqual(errors, []);
