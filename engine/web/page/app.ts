@@ -2,7 +2,7 @@
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { archive } from "./archive";
-import { $, announce, offer, toast, trouble, untroubled } from "./dom";
+import { $, UNDO_TIME, announce, offer, toast, trouble, untroubled } from "./dom";
 import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
@@ -24,9 +24,6 @@ import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { farewell } from "./welcome";
 import type { Edit, Game, Iteration, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
-
-/** Time that the button to undo a replacement is shown, in milliseconds. */
-export const UNDO_TIME = 10_000;
 
 /** Listener of a match game. */
 export interface MatchListener {

@@ -86,6 +86,9 @@ export function toast(text: string) {
   hide = setTimeout(() => (box.hidden = true), 6000);
 }
 
+/** Time for which *Undo* of a replacement or deletion is offered, in milliseconds. */
+export const UNDO_TIME = 10_000;
+
 let withdraw = 0;
 
 /** Shows a message with a button, for a time in milliseconds, or until it is used or replaced. */

@@ -1,6 +1,6 @@
 /** List of the recent games, in the tab *Yours*: open, save, delete. */
-import { UNDO_TIME, type App } from "./app";
-import { $, make, offer, toast } from "./dom";
+import type { App } from "./app";
+import { $, UNDO_TIME, make, offer, toast } from "./dom";
 import { why } from "./format";
 import { type RecentGame, deleteRecent, keep, recentGames, titleOf } from "./recent";
 import { joinedPgn, saveFile } from "./results";
