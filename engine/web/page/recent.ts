@@ -87,7 +87,7 @@ export const keep = ({ name, ...entry }: RecentGame): Kept => saveAnyway(name, J
 /** Saves a text, and deletes the oldest recent games until there is room. If that is not enough, deletes none. */
 export function saveAnyway(name: string, text: string): Kept {
   const deleted: RecentGame[] = [];
-  // Every move comes here: the games are read only if there is no room.
+  // Saved after every move: do not parse the recent games unless storage is full.
   if (saveText(name, text)) return { kept: true, deleted };
   const games = recentGames();
   while (!saveText(name, text)) {

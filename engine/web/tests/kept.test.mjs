@@ -295,7 +295,7 @@ test("playing on does not change a loaded game", async () => {
   await page.selectOption("#pick-game", "1");
   await played(page, "d4");
   await page.selectOption("#pick-game", "0");
-  await played(page, "e4", "e5", "Nf3", "c4");
+  await played(page, "e4", "c4", "e5", "Nf3");
   assert.deepEqual(await mainLine(page), ["e4", "e5", "Nf3"]);
   await page.click("#read-pgn");
   await played(page, "e4", "e5", "Nf3");
