@@ -1,7 +1,9 @@
 //! Net file format: safetensors with two tensors a layer, `layers.{i}.weight` of shape
-//! `[outputs, inputs]` and `layers.{i}.bias`. Behind the first layer, the outputs of all buckets
-//! are consecutive. The first has the columns of [`Features`](crate::Features) alone. The only metadata entry, `kibitz`, holds [`Metadata`] as JSON: safetensors
-//! keeps entries in a hash map, and with several the files would differ from run to run.
+//! `[outputs, inputs]` and `layers.{i}.bias`. After the first layer, the outputs of all buckets
+//! are consecutive. The first layer's weight has columns only for the inputs in the net's
+//! [`Features`](crate::Features). The only metadata entry, `kibitz`, holds [`Metadata`] as JSON:
+//! safetensors keeps entries in a hash map, and with several the files would differ from run to
+//! run.
 
 use std::collections::HashMap;
 use std::iter;

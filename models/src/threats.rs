@@ -19,7 +19,7 @@ const INPUTS_PER_SIDE: u32 = KINDS as u32 * MAX_COUNT;
 pub struct Threats(u32);
 
 impl Threats {
-    /// Number of inputs; all can be active at once.
+    /// Number of inputs, also the bound on those active at once.
     pub const INPUTS: usize = 2 * INPUTS_PER_SIDE as usize;
 
     /// Index of the first input, the start of plane 13.

@@ -268,7 +268,7 @@ pub fn fake_eval(_: &Game, command: &str, turn: Color) -> Option<String> {
     Some(eval_text(score, depth, turn))
 }
 
-/// Returns [`SPECIAL`] without the comment, variation and glyph that `annotate` drops.
+/// Returns [`SPECIAL`] without the comment and variation that `annotate` drops; `??` stays.
 pub fn special() -> String {
     SPECIAL
         .replace("a comment ", "")

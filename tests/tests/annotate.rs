@@ -262,7 +262,7 @@ fn chooses_compression_by_the_file_name() {
 }
 
 #[test]
-fn rejects_values_out_of_range() {
+fn rejects_invalid_arguments() {
     let (folder, source, out) = folder(SPECIAL);
     for (more, word) in [
         ("--every 0", "1 or more"),

@@ -75,7 +75,8 @@ pub(super) fn is_url(source: &str) -> bool {
     is_web || source.starts_with(SCHEME)
 }
 
-/// Splits a URL into its printable form and its query. S3 keys may contain any character.
+/// Splits a URL into its printable form, without user info and fragment, and its query. An s3 URL
+/// has no query, as keys may contain any character.
 fn parts(url: &str) -> (String, &str) {
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "s3") else {
         return (url.to_string(), "");

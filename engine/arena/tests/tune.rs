@@ -142,7 +142,7 @@ fn rejects_untunable_parameters() {
     failed(&mut files.tune("none/x.json", &games), 7, "none/x.json");
     for (parameters, code, reason) in [
         ("Taste, int, 1, 0, 2, 1, 0.002", 1, "no option"),
-        // A bound that the engine refuses, far from the start value.
+        // A bound that the engine refuses: far from the start value, but tuning may reach it.
         ("Hash, int, 4, -1, 8, 1, 0.002", 1, "does not take \"-1\""),
         ("MultiPV, int, 1, 0, 2", 4, "line 1"),
         ("\n", 4, "there is none"),

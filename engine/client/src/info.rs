@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn text_after_string_is_ignored() {
+    fn text_after_string_is_not_parsed() {
         let said = |text: &str| Event::Said(text.to_string());
         assert_eq!(
             events("info string score cp 7 depth 99\ninfo depth 1 string nodes 3\nbestmove e2e4"),

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 /// Maximum line length in bytes; a game of ten thousand plies fits twenty times.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// A line, or the reason why there is none.
+/// Result of reading one line of input.
 pub enum InputLine {
     /// A line, with invalid UTF-8 replaced.
     Text(String),

@@ -92,7 +92,7 @@ struct Session {
     events: Events,
     jobs: SyncSender<Job>,
     engine: JoinHandle<()>,
-    /// Unfinished searches, oldest first.
+    /// Searches not known to be done, oldest first; done ones are dropped at the next command.
     searches: Vec<Arc<Control>>,
     /// Number of queued `setoption` and `ucinewgame` jobs.
     unsettled: Arc<AtomicUsize>,

@@ -119,7 +119,7 @@ impl Archive {
         &self.tally
     }
 
-    /// Skips source text that the output already covers.
+    /// Hashes and counts source text that the output already covers, for [`Self::check_source`].
     pub fn pass_over(&mut self, text: &[u8]) {
         self.source.update(text);
         self.source_text += text.len() as u64;

@@ -55,7 +55,7 @@ falls again.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// Read all settings from this file; options override it
+    /// Read all settings from this file; options override it (stage options only with one stage)
     #[arg(long, value_name = "RECIPE.toml")]
     recipe: Option<PathBuf>,
     /// Print a commented recipe of the defaults, and exit

@@ -16,7 +16,7 @@ pub struct Validation {
     /// Figure that ranks nets, smaller being better: the error in win chance without mates, or, if
     /// results count in the target, the loss.
     pub judged: f64,
-    /// Training loss by the target of the run's end; mates count.
+    /// Mean training loss against the target at the end of the run; mates count.
     pub loss: f64,
     /// Same loss of the material balance.
     pub material_loss: f64,

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_apply_before_lambda_returns() {
+    fn filters_judge_raw_evaluations_and_returns_use_all() {
         let strict = Filters {
             quiet: true,
             min_ply: 2,

@@ -360,7 +360,7 @@ mod tests {
 
     /// Simulated matches of all lengths between engines of known strength.
     #[test]
-    fn the_interval_holds_the_true_score() {
+    fn the_interval_covers_the_true_score_as_often_as_stated() {
         let truths = [
             [0.02, 0.2, 0.56, 0.2, 0.02],
             [0.002, 0.008, 0.98, 0.008, 0.002],

@@ -305,7 +305,7 @@ mod tests {
     /// Counts how often the interval holds the truth, in ladders of few games between engines of
     /// known ratings.
     #[test]
-    fn the_interval_holds_the_true_rating() {
+    fn the_interval_covers_the_true_rating_as_often_as_stated() {
         let truth: [f64; 4] = [0.0, 400.0, -100.0, 20.0];
         let mut random = fastrand::Rng::with_seed(24);
         let mut play = |difference: f64, pairs: u64| {

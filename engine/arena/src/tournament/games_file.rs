@@ -84,7 +84,8 @@ pub enum Existing {
 }
 
 impl Existing {
-    /// Returns the treatment for `--resume` or `--force`; at most one of them is given.
+    /// Returns the treatment of existing games: by `--resume` or `--force`, at most one of which is
+    /// given, else [`Existing::Refuse`].
     pub fn of(resume: bool, force: bool) -> Existing {
         match (resume, force) {
             (_, true) => Existing::Replace,

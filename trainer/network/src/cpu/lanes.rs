@@ -102,7 +102,7 @@ mod x86 {
             is_x86_feature_detected!("avx512f").then_some(Avx512(()))
         }
 
-        /// Calls `function`, which is inlined here and so compiled for these instructions.
+        /// Calls `function`, which is inlined here and so compiled for the instructions of `self`.
         #[inline(always)]
         pub fn run<R>(self, function: impl FnOnce() -> R) -> R {
             #[target_feature(enable = "avx512f")]
@@ -182,7 +182,7 @@ mod x86 {
             has.then_some(Avx2(()))
         }
 
-        /// Calls `function`, which is inlined here and so compiled for these instructions.
+        /// Calls `function`, which is inlined here and so compiled for the instructions of `self`.
         #[inline(always)]
         pub fn run<R>(self, function: impl FnOnce() -> R) -> R {
             #[target_feature(enable = "avx2,fma")]
