@@ -50,8 +50,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// Returns a network of these layers, in the sizes of [`Architecture::layers`]. Weights of inputs
-    /// that [`Architecture::features`] leave out are set to zero.
+    /// Returns a network of these layers, in the sizes of [`Architecture::layers`]. Weights of
+    /// inputs that [`Architecture::features`] leave out are set to zero.
     ///
     /// # Panics
     /// If number or sizes of the layers differ, or the architecture is invalid.

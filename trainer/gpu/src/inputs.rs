@@ -284,7 +284,8 @@ fn first_square(a: Squares) -> u32 {
 /// Writes each position's active inputs for each view (`lists`, `[ENTRIES, views * capacity]`),
 /// their counts (`lengths`), its target and its bucket. A unit works on one record.
 ///
-/// Inputs come in the order of [`models::InputPosition::features`]; without `all_inputs`, only pieces.
+/// Inputs come in the order of [`models::InputPosition::features`]; without `all_inputs`, only
+/// pieces.
 #[cube(launch_unchecked)]
 pub(crate) fn derive(
     records: &Array<u32>,

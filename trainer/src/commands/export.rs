@@ -47,8 +47,8 @@ pub struct Arguments {
     /// File to write: NAME.rs or NAME.c, with others beside it; NAME.bin for bullet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// For bullet: centipawns of an output of 1, SCALE in the engine; by default 400, as in bullet's
-    /// examples. Kibitz's nets lose least to rounding with 100
+    /// For bullet: centipawns of an output of 1, SCALE in the engine; by default 400, as in
+    /// bullet's examples. Kibitz's nets lose least to rounding with 100
     #[arg(long, value_name = "N", value_parser = values::scale)]
     scale: Option<u16>,
     /// Replace existing files
@@ -185,7 +185,8 @@ fn bullet(net: &Net, scale: u16, out: &Path) -> Result<Export, TrainerError> {
     });
     let mean = distances.sum::<f64>() / golden.len() as f64;
     let mut usage = format!(
-        "shape {}, for an engine with SCALE = {scale}; {mean:.1} centipawns from the net on average",
+        "shape {}, for an engine with SCALE = {scale}; {mean:.1} centipawns from the net on \
+         average",
         bullet.shape(),
     );
     let largest = bullet.largest_output_weight();
