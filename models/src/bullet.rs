@@ -150,7 +150,9 @@ pub enum BulletError {
         most: f64,
     },
     /// A file of another size.
-    #[error("it has {found} bytes, but a net of {shape} has {expected}")]
+    #[error(
+        "it has {found} bytes, but a net of {shape} has {expected}; give its shape by --bullet"
+    )]
     WrongSize {
         /// Size of the file in bytes.
         found: usize,

@@ -9,7 +9,7 @@ use crate::{Feature, Piece, Side};
 
 /// Counted kinds: all but the king.
 const KINDS: usize = 5;
-/// Largest count of pieces of a kind.
+/// Pieces en prise of a kind are counted up to this number.
 const MAX_COUNT: u32 = 3;
 const INPUTS_PER_SIDE: u32 = KINDS as u32 * MAX_COUNT;
 

@@ -193,7 +193,9 @@ fn report(
     changes: &[(Square, Option<(Color, Piece)>)],
     pass: bool,
 ) -> Result<NetworkReport, RequestError> {
-    let features = changed_features(board, changes, pass);
+    let architecture = network.architecture();
+    let mut features = changed_features(board, changes, pass);
+    features.retain(|feature| architecture.features.contains(*feature));
     let turn = match pass {
         false => board.side_to_move(),
         true => !board.side_to_move(),
@@ -204,7 +206,6 @@ fn report(
         return Err(RequestError::NotFinite);
     }
     let effects: Vec<f32> = pass.activation_effects().iter().map(|e| sign * e).collect();
-    let architecture = network.architecture();
     let on_right = |side: Color| {
         features.iter().any(|feature| match side == turn {
             true => feature.is_king_on_right(),
@@ -244,7 +245,7 @@ fn report(
         turn: turn.into(),
         value: sign * pass.value,
         inputs: input_reports(&pass, &features, turn, |_| true),
-        of_inputs: models::INPUTS,
+        of_inputs: architecture.features.count(),
         views: views.collect(),
         neurons: neurons.collect(),
         hidden: pass.hidden.iter().map(|layer| bytes(layer)).collect(),
@@ -283,7 +284,8 @@ fn white_sign(turn: Color) -> f32 {
 
 /// Returns the active inputs for pieces en prise.
 pub fn threats(network: &Network, board: &Board) -> Vec<InputReport> {
-    let features = features(board);
+    let mut features = features(board);
+    features.retain(|feature| network.architecture().features.contains(*feature));
     let pass = ForwardPass::new(network, &features);
     let en_prise = |meaning: &Meaning| matches!(meaning, Meaning::EnPrise(..));
     input_reports(&pass, &features, board.side_to_move(), en_prise)

@@ -1,7 +1,7 @@
 //! Nearly valid net files.
 
 use half::f16;
-use models::{Activation, Architecture, Features, LAYOUT, LAYOUT_V1, Random, View};
+use models::{Activation, Architecture, Features, LAYOUT, LAYOUT_PIECES, LAYOUT_V1, Random, View};
 
 use crate::Choices;
 
@@ -144,7 +144,7 @@ fn architecture(choices: &mut Choices) -> Architecture {
         second: (depth > 0).then(|| choices.of(&LATER)),
         third: (depth > 1).then(|| choices.of(&LATER)),
         buckets: choices.of(&[1, 8, 2, 3]),
-        features: Features::All,
+        features: choices.of(&[Features::All, Features::Pieces]),
     }
 }
 
@@ -161,7 +161,8 @@ fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
     let buckets = number(architecture.buckets);
     let layout = match choices.below(16) {
         15 => "halfkp",
-        8..15 => LAYOUT_V1,
+        12..15 => LAYOUT_PIECES,
+        8..12 => LAYOUT_V1,
         _ => LAYOUT,
     };
     let activation = match choices.seldom(32) {
@@ -173,8 +174,12 @@ fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
         false => "null",
     };
     let (target, training, dataset, validation) = (any(), any(), any(), any());
+    let features = match architecture.features {
+        Features::All => "",
+        Features::Pieces => r#","features":"pieces""#,
+    };
     let json = format!(
-        r#"{{"layout":"{layout}","shape":{{"view":"{view}","mirrored":{mirrored},"first":{first},"activation":"{activation}","second":{second},"third":{third},"buckets":{buckets}}},"output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
+        r#"{{"layout":"{layout}","shape":{{"view":"{view}","mirrored":{mirrored},"first":{first},"activation":"{activation}","second":{second},"third":{third},"buckets":{buckets}{features}}},"output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
     );
     let json = json.replace('\\', "\\\\").replace('"', "\\\"");
     format!(r#""__metadata__":{{"kibitz":"{json}"}}"#)

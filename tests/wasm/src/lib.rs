@@ -73,7 +73,7 @@ pub extern "C" fn architectures_that_agree() -> u32 {
                     second,
                     third,
                     buckets,
-                    features: Features::All,
+                    features: [Features::All, Features::Pieces][agree as usize / 2 % 2],
                 };
                 let network = Network::random(architecture, agree.into());
                 let network = QuantisedNetwork::new(&network).expect("small weights");

@@ -9,9 +9,9 @@
 //!
 //! Positions come as [`Samples`], the indices of their active inputs. Burn's graph never sees them:
 //! only parameters have gradients, and the operation's state may be of any type. [`Flex`]'s tensors
-//! hold parameters and values. Elementwise work on whole parameters (the first layer's sum, clipping,
-//! AdamW) and the loss are operations of this crate too, each one pass over memory; so nothing here
-//! depends on how fast [`Flex`]'s own operations are.
+//! hold parameters and values. Elementwise work on whole parameters (the first layer's sum, clipping
+//! of gradients and weights, AdamW) and the loss are operations of this crate too, each one pass
+//! over memory, so nothing here depends on how fast [`Flex`]'s own operations are.
 
 mod backward;
 mod forward;

@@ -9,13 +9,13 @@
 //! held back.
 
 use burn::module::{Module, Param};
-use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
 use features::{PIECES, SHARED};
 use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
-use crate::evaluate::Evaluate;
+use crate::evaluate::{Cpu, Evaluate};
 #[cfg(feature = "gpu")]
 use crate::model::filled;
 use crate::tensors::{clip_parameter, floats};
@@ -132,9 +132,9 @@ impl<B: Evaluate> FirstLayer<B> {
     }
 }
 
-impl<B: AutodiffBackend> FirstLayer<B> {
+impl FirstLayer<Cpu> {
     /// Clamps the bias to ±[`BOUND`]; [`weight`](Self::weight) clamps the weights.
-    pub fn clipped(self) -> FirstLayer<B> {
+    pub fn clipped(self) -> FirstLayer<Cpu> {
         FirstLayer {
             bias: clip_parameter(self.bias, BOUND),
             ..self

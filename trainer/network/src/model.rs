@@ -4,12 +4,12 @@ use std::iter;
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;
-use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
 use models::{Activation, Architecture, Layer, Network};
 
-use crate::evaluate::Evaluate;
+use crate::evaluate::{Cpu, Evaluate};
 use crate::first_layer::{self, FirstLayer};
 use crate::tensors::{Layers, clip_parameter, floats};
 #[cfg(test)]
@@ -214,10 +214,10 @@ fn of_bucket<B: Backend>(
     chosen.squeeze_dim(1)
 }
 
-impl<B: AutodiffBackend> Model<B> {
+impl Model<Cpu> {
     /// Clamps every parameter to the range that integer inference can hold. The first layer's
     /// weights need none: their sum is bounded.
-    pub fn clipped(self) -> Model<B> {
+    pub fn clipped(self) -> Model<Cpu> {
         let architecture = self.architecture();
         let later = self.later.into_iter().zip(1..);
         let later = later.map(|(linear, layer)| clip(linear, bound(architecture, layer)));
@@ -265,7 +265,7 @@ fn bias<B: Backend>(linear: &Linear<B>) -> Tensor<B, 1> {
     bias.expect("every layer is made with one").val()
 }
 
-fn clip<B: AutodiffBackend>(linear: Linear<B>, bound: f32) -> Linear<B> {
+fn clip(linear: Linear<Cpu>, bound: f32) -> Linear<Cpu> {
     Linear {
         weight: clip_parameter(linear.weight, bound),
         bias: linear.bias.map(|bias| clip_parameter(bias, bound)),
@@ -284,6 +284,7 @@ mod tests {
     use crate::target::Aim;
     use crate::testing::{architectures, games, turn};
     use crate::trainer::tracked;
+    use burn::tensor::backend::AutodiffBackend;
 
     #[test]
     fn agrees_with_the_engines_floats() {

@@ -1,4 +1,4 @@
-//! Training target and loss, in win-chance space.
+//! Training target, in win-chance space.
 //!
 //! An extra pawn matters more in a level game than in a won one, so prediction and label are
 //! compared as win chances: `w(p) = 2 / (1 + exp(-K p)) - 1`, from -1 (lost) over 0 to 1 (won),

@@ -1,9 +1,12 @@
 //! Conversions of parameter tensors, and operations on them.
 
 use burn::module::Param;
-use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
+use rayon::prelude::*;
+
+use crate::evaluate::Cpu;
 #[cfg(test)]
 use {
     burn::tensor::TensorData,
@@ -60,12 +63,17 @@ pub fn product<B: Backend>(x: Tensor<B, 2>, y: Tensor<B, 2>) -> Tensor<B, 2> {
 }
 
 /// Clamps a parameter to ±`bound`.
-pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
-    parameter: Param<Tensor<B, D>>,
+pub fn clip_parameter<const D: usize>(
+    parameter: Param<Tensor<Cpu, D>>,
     bound: f32,
-) -> Param<Tensor<B, D>> {
+) -> Param<Tensor<Cpu, D>> {
     // On the inner tensor, so that the clamp is outside the differentiated function.
-    parameter.map(|x| Tensor::from_inner(x.inner().clamp(-bound, bound)).require_grad())
+    parameter.map(|x| {
+        let mut numbers = contiguous(x.inner());
+        let chunks = floats_mut(&mut numbers).par_chunks_mut(CHUNK);
+        chunks.for_each(|chunk| chunk.iter_mut().for_each(|x| *x = x.clamp(-bound, bound)));
+        Tensor::from_inner(tensor(numbers)).require_grad()
+    })
 }
 
 /// Returns the records' inputs as matrices of zeros and ones, `[records, INPUTS]`, one a view: the

@@ -1,6 +1,6 @@
 //! `trainer compare`: measures several evaluators on the same labelled positions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use host::tell;
@@ -55,14 +55,25 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.picture {
         files::check_picture(path)?;
     }
+    let extension = |path: &Path| {
+        path.extension()
+            .and_then(|extension| extension.to_str())
+            .map(str::to_string)
+    };
+    let of_bullet = |path: &Path| matches!(extension(path).as_deref(), Some("bin" | "nnue"));
+    if arguments.bullet.is_some() && !arguments.contender.iter().any(|(_, path)| of_bullet(path)) {
+        return Err(TrainerError::Usage(
+            "--bullet is for contenders whose file ends with .bin or .nnue".to_string(),
+        ));
+    }
     for (name, path) in arguments.contender {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        contenders.push(match (extension, arguments.bullet) {
+        let extension = extension(&path);
+        contenders.push(match (extension.as_deref(), arguments.bullet) {
             (Some("safetensors"), _) => Contender::network(name, &net::read(&path)?.network),
-            (Some("bin"), Some(shape)) => {
+            (Some("bin" | "nnue"), Some(shape)) => {
                 Contender::network(name, &net::read_bullet(&path, shape)?.network)
             }
-            (Some("bin"), None) => {
+            (Some("bin" | "nnue"), None) => {
                 return Err(TrainerError::Usage(format!(
                     "{}: give the shape of this net of bullet by --bullet, such as \
                      256x8:screlu:400",

@@ -165,7 +165,10 @@ fn source(net: &Net, language: Language, name: &str, out: &Path) -> Result<Expor
             (out.with_extension("golden.txt"), source.golden.into()),
             (out.to_path_buf(), source.code.into()),
         ],
-        usage: format!("{:#}; to test: {test}", network.architecture()),
+        usage: format!(
+            "{:#}; to test, in its folder: {test}",
+            network.architecture()
+        ),
     })
 }
 

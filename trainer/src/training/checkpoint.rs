@@ -207,13 +207,14 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Settings that decide a run: the user's name of each, and its JSON pointer in metadata.
-const OPTIONS: [(&str, &str); 22] = [
+const OPTIONS: [(&str, &str); 23] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--view", "/shape/view"),
     ("--mirrored", "/shape/mirrored"),
     ("--activation", "/shape/activation"),
     ("--buckets", "/shape/buckets"),
+    ("--features", "/shape/features"),
     ("--hidden", "/shape"),
     ("--epochs", "/training/epochs"),
     ("--batch", "/training/batch"),
@@ -277,6 +278,7 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use models::Features;
     use serde_json::json;
 
     fn metadata(epochs: u64) -> Metadata {
@@ -382,6 +384,9 @@ mod tests {
         let mut other = metadata(5);
         other.architecture.second = Some(16);
         refused(other, "--hidden was 451,32,32, now is 451,16,32");
+        let mut other = metadata(5);
+        other.architecture.features = Features::Pieces;
+        refused(other, "--features was not given, now is pieces");
         let mut other = metadata(5);
         other.training["init"] = json!({ "file": "a.safetensors", "sha256": "0123456789" });
         refused(
