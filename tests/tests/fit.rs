@@ -659,9 +659,9 @@ fn a_wrong_recipe_is_refused_before_any_work() {
     refused(REFUSED, &["n.metrics.jsonl", "exists already"]);
     fs::remove_file(folder.path("n.metrics.jsonl")).unwrap();
     write(&RECIPE.replace("ply = [8, 300]", "ply = [9000, 9001]"));
-    refused(USAGE, &["leaves none", "plies"]);
+    refused(USAGE, &["drops all", "plies"]);
     write(&format!("{RECIPE}[stage.filter]\nply = [9000, 9001]\n"));
-    refused(USAGE, &["leaves none", "plies"]);
+    refused(USAGE, &["drops all", "plies"]);
 }
 
 /// A finished run can be resumed for more epochs, with a new learning-rate schedule.

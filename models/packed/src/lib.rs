@@ -9,7 +9,7 @@
 //! 1. the number of f16 values, a u32;
 //! 2. the safetensors header: a u64 length and that many bytes of JSON;
 //! 3. a byte for each f16: `k / 128` as `2 k`, or `-2 k - 1` for negative k; 255 for any other
-//!   value;
+//!    value;
 //! 4. the other values.
 //!
 //! All numbers are little-endian. The engine's build script uses this crate, so it has no

@@ -207,7 +207,7 @@ fn bullet(net: &Net, scale: u16, out: &Path) -> Result<Export, TrainerError> {
 
 /// Returns consecutive positions of random games, so that tests update accumulators too.
 fn golden() -> Vec<Golden> {
-    let records = position::playouts::games(GOLDEN).into_iter();
+    let records = features::playouts::games(GOLDEN).into_iter();
     let golden = records.map(|record| Golden {
         position: record.epd(),
         features: features::active(&record).collect(),
