@@ -307,9 +307,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
         assert!(checkpoint.load().unwrap().is_none());
-        let mut history = History::default();
-        history.steps = 7;
-        history.seconds = 0.1 + 0.2;
+        let history = History {
+            steps: 7,
+            seconds: 0.1 + 0.2,
+            ..History::default()
+        };
         for net in [None, Some(b"the net".to_vec())] {
             checkpoint
                 .save(&history, net.as_deref(), b"record")
