@@ -468,7 +468,7 @@ test("a message covers no button", async () => {
     await toast(page, "is no legal move here");
     const covered = await page.evaluate(() => {
       const box = document.getElementById("toast").getBoundingClientRect();
-      const buttons = [...document.querySelectorAll("button, input, select, label.button")].filter((element) => element.checkVisibility());
+      const buttons = [...document.querySelectorAll("button, input, select, label.button")].filter((element) => element.checkVisibility({ visibilityProperty: true }));
       return buttons.filter((button) => {
         const { left, right, top, bottom } = button.getBoundingClientRect();
         return left < box.right && right > box.left && top < box.bottom && bottom > box.top;
