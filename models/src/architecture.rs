@@ -190,9 +190,8 @@ impl Architecture {
         }
     }
 
-    /// Returns `(outputs, inputs)` of the two to four layers. The first has all [`INPUTS`],
-    /// whatever [`Architecture::features`] are. Behind it, the outputs of all buckets are
-    /// consecutive.
+    /// Returns `(outputs, inputs)` of the two to four layers. The first has all [`INPUTS`] for any
+    /// [`Architecture::features`]. After it, the outputs of all buckets are consecutive.
     pub fn layers(self) -> Vec<(usize, usize)> {
         let mut layers = vec![(self.first, INPUTS)];
         let mut inputs = self.views() * self.activations();

@@ -98,7 +98,7 @@ impl QuantisedNetwork {
     /// Reads a safetensors net and quantises it.
     ///
     /// # Errors
-    /// Those of [`Network::from_bytes`] and [`QuantisedNetwork::new`].
+    /// As [`Network::from_bytes`] and [`QuantisedNetwork::new`].
     pub fn from_bytes(bytes: &[u8]) -> Result<QuantisedNetwork, NetError> {
         QuantisedNetwork::new(&Network::from_bytes(bytes)?.0)
     }

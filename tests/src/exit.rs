@@ -12,7 +12,7 @@ pub const REFUSED: i32 = 5;
 pub const NET_REFUSED: i32 = 6;
 /// An output cannot be written.
 pub const CANNOT_WRITE: i32 = 7;
-/// No such device, or it failed.
+/// A device is missing or failed.
 pub const NO_DEVICE: i32 = 8;
 /// Training diverged.
 pub const DIVERGED: i32 = 9;

@@ -17,7 +17,7 @@ use crate::source::frames::{self, Frames};
 use crate::source::http::HttpReader;
 use crate::source::meter::Metered;
 
-/// Bytes as they are stored, compressed or not.
+/// Stored bytes of a source, not decompressed.
 pub(crate) type Bytes = Metered<Ahead<Box<dyn Read + Send>>>;
 
 /// Decoder of a source, by its compression.

@@ -292,7 +292,7 @@ impl EngineProcess {
     /// Sends a `position` command and waits until it is processed.
     ///
     /// # Errors
-    /// Those of [`EngineProcess::ready`].
+    /// As [`EngineProcess::ready`].
     pub fn position(&mut self, position: &str, stop: &AtomicBool) -> Result<(), EngineError> {
         self.send(position);
         self.ready(stop)
@@ -301,7 +301,7 @@ impl EngineProcess {
     /// Sends a `go` command for the current position and waits for the result.
     ///
     /// # Errors
-    /// Those of [`EngineProcess::ready`]; an engine that timed out may still respond to
+    /// As [`EngineProcess::ready`]; an engine that timed out may still respond to
     /// [`EngineProcess::stop`].
     pub fn go(
         &mut self,
@@ -328,7 +328,7 @@ impl EngineProcess {
     /// Waits for the result of the oldest unanswered search.
     ///
     /// # Errors
-    /// Those of [`EngineProcess::go`].
+    /// As [`EngineProcess::go`].
     pub fn answer(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Answer, EngineError> {
         let begun = Instant::now();
         if self.awaits_ready {
@@ -351,7 +351,7 @@ impl EngineProcess {
     /// Stops all unanswered searches and waits for their end.
     ///
     /// # Errors
-    /// Those of [`EngineProcess::ready`].
+    /// As [`EngineProcess::ready`].
     pub fn stop(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), EngineError> {
         if self.asked.is_empty() {
             return Ok(());

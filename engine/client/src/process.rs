@@ -23,7 +23,7 @@ impl Process {
     /// Starts a program. Returns the pipes to its input and from its output.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's errors.
     pub fn start(
         program: &OsStr,
         arguments: &[String],
@@ -92,7 +92,7 @@ impl Drop for Process {
 /// Reads a line. Returns false at the end. A line that is too long is read as an empty one.
 ///
 /// # Errors
-/// Those of the system.
+/// The system's errors.
 pub(crate) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', line)?;

@@ -45,9 +45,12 @@ function read(name: string): RecentGame[] {
   return [{ name, replaced, white, black, result, plies, origin: isText(origin) ? origin : null, game }];
 }
 
+/** Names of the stored games. */
+export const recentNames = () => namesOf(NAME);
+
 /** All recent games that can be read, the newest first. */
 export function recentGames(): RecentGame[] {
-  return namesOf(NAME).flatMap(read).sort((a, b) => b.replaced - a.replaced);
+  return recentNames().flatMap(read).sort((a, b) => b.replaced - a.replaced);
 }
 
 /** Digest of a PGN text, to recognise it (FNV-1a of the UTF-16 units, and the length). */

@@ -2,16 +2,16 @@
 import type { App } from "./app";
 import { $, UNDO_TIME, make, offer, toast } from "./dom";
 import { why } from "./format";
-import { type RecentGame, deleteRecent, keep, recentGames, titleOf } from "./recent";
+import { type RecentGame, deleteRecent, keep, recentGames, recentNames, titleOf } from "./recent";
 import { joinedPgn, saveFile } from "./results";
-import { namesOf, saveable } from "./storage";
+import { saveable } from "./storage";
 
 /** Names of the games shown: the list is made anew only for others. */
 let shown: string | null = null;
 
 /** Shows the games, if they are others than before. */
 export function showRecent(app: App) {
-  const names = namesOf("recent.").join();
+  const names = recentNames().join();
   if (names === shown) return;
   shown = names;
   const games = recentGames();

@@ -78,7 +78,7 @@ pub fn weigh(evaluator: &SelectedEvaluator, game: &Game) -> Result<Vec<MoveValue
 /// Describes what the last move of a game changed; `None` for a game without moves.
 ///
 /// # Errors
-/// Those of [`weigh`].
+/// As [`weigh`].
 pub fn change(
     evaluator: &SelectedEvaluator,
     game: &Game,

@@ -48,7 +48,7 @@ impl Feed {
     /// found before any work is done; pipes can be read only once and are skipped.
     ///
     /// # Errors
-    /// Those of [`GameTexts::open`].
+    /// As [`GameTexts::open`].
     pub fn new(paths: &[PathBuf]) -> Result<Feed, Error> {
         for path in paths {
             let once = path.exists() && !path.is_file() && !path.is_dir();
@@ -70,7 +70,7 @@ impl Feed {
     /// Returns a feed of a part of a source.
     ///
     /// # Errors
-    /// Those of [`GameTexts::open_part`].
+    /// As [`GameTexts::open_part`].
     pub fn of_part(path: &Path, part: PartOf) -> Result<Feed, Error> {
         let texts = GameTexts::open_part(path, part)?;
         let source = texts.source();

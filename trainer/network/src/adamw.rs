@@ -8,7 +8,8 @@ use burn::tensor::{Device, Tensor};
 use burn_flex::Flex;
 use rayon::prelude::*;
 
-use crate::tensors::{CHUNK, contiguous, floats_mut, tensor};
+use crate::cpu;
+use crate::tensors::{CHUNK, contiguous, tensor};
 
 /// AdamW's decay rates for the means of gradients and of their squares. These and [`EPSILON`] are
 /// Burn's defaults, fixed here against changes of the defaults.
@@ -52,10 +53,10 @@ impl SimpleOptimizer<Flex> for AdamW {
         let gradient = contiguous(gradient);
         let mut parts = [parameter, moment_1, moment_2].map(contiguous);
         let [parameters, first, second] = &mut parts;
-        let parameters = floats_mut(parameters).par_chunks_mut(CHUNK);
-        let moments = floats_mut(first).par_chunks_mut(CHUNK);
-        let moments = moments.zip(floats_mut(second).par_chunks_mut(CHUNK));
-        let gradients = crate::cpu::floats(&gradient).par_chunks(CHUNK);
+        let parameters = parameters.storage_mut::<f32>().par_chunks_mut(CHUNK);
+        let moments = first.storage_mut::<f32>().par_chunks_mut(CHUNK);
+        let moments = moments.zip(second.storage_mut::<f32>().par_chunks_mut(CHUNK));
+        let gradients = cpu::floats(&gradient).par_chunks(CHUNK);
         let chunks = parameters.zip(moments).zip(gradients);
         chunks.for_each(|((parameters, (first, second)), gradients)| {
             let moments = first.iter_mut().zip(second);

@@ -11,9 +11,10 @@ use burn::tensor::Tensor;
 use burn_flex::Flex;
 use rayon::prelude::*;
 
+use crate::cpu;
 use crate::evaluate::Cpu;
 use crate::model::Model;
-use crate::tensors::{CHUNK, contiguous, floats_mut, tensor};
+use crate::tensors::{CHUNK, contiguous, map};
 
 /// Default clipping norm: longer than any gradient of an ordinary run (docs/training.md).
 pub const CLIP_NORM: f32 = 2.0;
@@ -44,7 +45,7 @@ impl ModuleVisitor<Cpu> for Squares<'_> {
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<Cpu, D>>) {
         if let Some(gradient) = self.gradients.get::<Flex, D>(parameter.id) {
             let gradient = contiguous(gradient);
-            let chunks = crate::cpu::floats(&gradient).par_chunks(CHUNK);
+            let chunks = cpu::floats(&gradient).par_chunks(CHUNK);
             let sums = chunks.map(|chunk| chunk.iter().map(|&x| f64::from(x) * f64::from(x)).sum());
             self.sum += sums.collect::<Vec<f64>>().into_iter().sum::<f64>();
         }
@@ -60,10 +61,7 @@ struct Scale<'a> {
 impl ModuleVisitor<Cpu> for Scale<'_> {
     fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<Cpu, D>>) {
         if let Some(gradient) = self.gradients.remove::<Flex, D>(parameter.id) {
-            let mut gradient = contiguous(gradient);
-            let chunks = floats_mut(&mut gradient).par_chunks_mut(CHUNK);
-            chunks.for_each(|chunk| chunk.iter_mut().for_each(|x| *x *= self.factor));
-            let scaled = tensor::<D>(gradient);
+            let scaled = map(gradient, |number| number * self.factor);
             self.gradients.register::<Flex, D>(parameter.id, scaled);
         }
     }

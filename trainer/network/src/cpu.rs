@@ -41,7 +41,7 @@ use forward::{Activations, forward};
 use lanes::Level;
 use weights::Weights;
 
-pub use loss::{loss, tracked_loss};
+pub use loss::loss;
 pub use samples::Samples;
 
 /// Returns the layers' primitive tensors: weights and biases alternately.

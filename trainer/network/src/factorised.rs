@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use burn::backend::autodiff::checkpoint::base::Checkpointer;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops};
+use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorData, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use features::{SHARED, shared_rows};
@@ -27,42 +28,55 @@ struct Operands {
     bound: f32,
 }
 
-/// Returns the summed weights, `[INPUTS, outputs]`, clamped to ±`bound`.
-pub fn sum(
-    own: Tensor<Flex, 2>,
-    own_scale: f32,
-    shared: Tensor<Flex, 2>,
-    bound: f32,
-) -> Tensor<Flex, 2> {
-    let operands = Operands {
-        own: contiguous(own),
-        own_scale,
-        shared: contiguous(shared),
-        bound,
-    };
-    tensor(operands.clamped())
+/// A backend that computes the sum.
+pub trait SumWeights: Backend {
+    /// Returns the summed weights, `[INPUTS, outputs]`, clamped to ±`bound`.
+    fn sum(
+        own: Tensor<Self, 2>,
+        own_scale: f32,
+        shared: Tensor<Self, 2>,
+        bound: f32,
+    ) -> Tensor<Self, 2>;
 }
 
-/// Returns [`sum`] with its gradient.
-pub fn tracked_sum(
-    own: Tensor<Cpu, 2>,
-    own_scale: f32,
-    shared: Tensor<Cpu, 2>,
-    bound: f32,
-) -> Tensor<Cpu, 2> {
-    let parents = [own, shared].map(|tensor| tensor.into_primitive().tensor());
-    let [own, shared] = parents
-        .each_ref()
-        .map(|parent| tensor::<2>(parent.primitive.clone()));
-    let operands = Operands {
-        own: contiguous(own),
-        own_scale,
-        shared: contiguous(shared),
-        bound,
-    };
-    let clamped = operands.clamped();
-    let sum = in_graph(Sum, &parents, operands, clamped);
-    Tensor::from_primitive(TensorPrimitive::Float(sum))
+impl SumWeights for Flex {
+    fn sum(
+        own: Tensor<Flex, 2>,
+        own_scale: f32,
+        shared: Tensor<Flex, 2>,
+        bound: f32,
+    ) -> Tensor<Flex, 2> {
+        let operands = Operands {
+            own: contiguous(own),
+            own_scale,
+            shared: contiguous(shared),
+            bound,
+        };
+        tensor(operands.clamped())
+    }
+}
+
+impl SumWeights for Cpu {
+    fn sum(
+        own: Tensor<Cpu, 2>,
+        own_scale: f32,
+        shared: Tensor<Cpu, 2>,
+        bound: f32,
+    ) -> Tensor<Cpu, 2> {
+        let parents = [own, shared].map(|tensor| tensor.into_primitive().tensor());
+        let [own, shared] = parents
+            .each_ref()
+            .map(|parent| parent.primitive.to_contiguous());
+        let operands = Operands {
+            own,
+            own_scale,
+            shared,
+            bound,
+        };
+        let clamped = operands.clamped();
+        let sum = in_graph(Sum, &parents, operands, clamped);
+        Tensor::from_primitive(TensorPrimitive::Float(sum))
+    }
 }
 
 impl Operands {
@@ -165,7 +179,6 @@ impl Backward<Flex, 2> for Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::tensor::backend::Backend;
     use burn::tensor::{Distribution, ElementConversion};
 
     use crate::tensors;
@@ -202,7 +215,7 @@ mod tests {
                     tensors::floats(shared.grad(&gradients).expect("tracked")),
                 ]
             };
-            let found = pass(tracked_sum(own.clone(), own_scale, shared.clone(), bound));
+            let found = pass(Cpu::sum(own.clone(), own_scale, shared.clone(), bound));
             let sums = own.clone() * own_scale + membership(&device).matmul(shared.clone());
             let clamped: f32 = sums
                 .clone()
@@ -220,7 +233,7 @@ mod tests {
                     assert!((found - expected).abs() < 1e-4, "{found}, not {expected}");
                 }
             }
-            let untracked = sum(
+            let untracked = Flex::sum(
                 own.clone().inner(),
                 own_scale,
                 shared.clone().inner(),

@@ -15,7 +15,8 @@ use burn_flex::{Flex, FlexDevice};
 use features::{PIECES, SHARED};
 use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
-use crate::evaluate::{Cpu, Evaluate};
+use crate::evaluate::Cpu;
+use crate::factorised::SumWeights;
 #[cfg(feature = "gpu")]
 use crate::model::filled;
 use crate::tensors::{clip_parameter, floats};
@@ -125,10 +126,10 @@ impl FirstLayer<Flex> {
     }
 }
 
-impl<B: Evaluate> FirstLayer<B> {
+impl<B: SumWeights> FirstLayer<B> {
     /// Returns the summed weights, `[INPUTS, outputs]`, clamped to ±[`BOUND`].
     pub fn weight(&self) -> Tensor<B, 2> {
-        B::first_weight(self.own.val(), self.own_scale, self.shared.val())
+        B::sum(self.own.val(), self.own_scale, self.shared.val(), BOUND)
     }
 }
 

@@ -9,11 +9,12 @@ use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
 use models::{Activation, Architecture, Layer, Network};
 
-use crate::evaluate::{Cpu, Evaluate};
+use crate::evaluate::Cpu;
+use crate::factorised::SumWeights;
 use crate::first_layer::{self, FirstLayer};
 use crate::tensors::{Layers, clip_parameter, floats};
 #[cfg(test)]
-use {crate::tensors::product, burn::tensor::Int};
+use burn::tensor::Int;
 
 /// Weight bound of the second layer, which multiplies the first layer's activations. Up to 127 /
 /// 128, weights fit i8 at 128 steps to the unit; a net with larger ones lost three times as much to
@@ -144,7 +145,7 @@ impl<B: Backend> Model<B> {
     }
 }
 
-impl<B: Evaluate> Model<B> {
+impl<B: SumWeights> Model<B> {
     /// Returns the layers' tensors, the first layer's weights as the sum of own and shared ones.
     pub(crate) fn layers(&self) -> Layers<B> {
         let later = self.later.iter();
@@ -155,7 +156,7 @@ impl<B: Evaluate> Model<B> {
 }
 
 #[cfg(test)]
-impl<B: Evaluate> Model<B> {
+impl<B: SumWeights> Model<B> {
     /// Returns the values, `[batch]`, in pawns for the side to move, computed with Burn's own
     /// operations: the reference for the kernels. `first(view, weight, bias)` returns the first
     /// layer's sums, `[batch, neurons]`, for a view (0 is the mover's). `buckets`, `[batch]`, holds
@@ -177,7 +178,7 @@ impl<B: Evaluate> Model<B> {
             if index > 0 {
                 x = x.clamp(0.0, 1.0);
             }
-            x = product(x, weight) + bias.unsqueeze();
+            x = x.matmul(weight) + bias.unsqueeze();
             if let Some(buckets) = buckets {
                 x = of_bucket(x, architecture.buckets, buckets);
             }
@@ -328,7 +329,7 @@ mod tests {
 
     /// Returns the loss of a network on a batch.
     fn loss(network: &Network, records: &[Record]) -> f64 {
-        let model = Model::new(network);
+        let model = tracked(Model::new(network));
         let samples = Arc::new(Samples::new(network.architecture(), records, Aim::LABEL));
         f64::from(model.loss(&samples, 1.0).into_scalar())
     }

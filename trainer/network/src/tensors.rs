@@ -30,36 +30,25 @@ pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {
 /// Numbers of a tensor that a thread works on at a time.
 pub const CHUNK: usize = 8192;
 
-/// Returns the primitive of a tensor, row-major without gaps.
+/// Returns the primitive of a tensor, with the numbers in row-major order as its whole storage.
 pub fn contiguous<const D: usize>(tensor: Tensor<Flex, D>) -> FlexTensor {
-    let tensor = tensor.into_primitive().tensor();
-    match tensor.layout().contiguous_offsets() {
-        Some((0, _)) => tensor,
-        _ => tensor.to_contiguous(),
-    }
+    tensor.into_primitive().tensor().to_contiguous()
 }
 
-/// Returns the numbers of a [`contiguous`] tensor, copied first if another tensor shares them.
-pub fn floats_mut(tensor: &mut FlexTensor) -> &mut [f32] {
-    let count = tensor.layout().num_elements();
-    &mut tensor.storage_mut::<f32>()[..count]
+/// Returns the tensor with `change` applied to each number.
+pub fn map<const D: usize>(
+    numbers: Tensor<Flex, D>,
+    change: impl Fn(f32) -> f32 + Sync,
+) -> Tensor<Flex, D> {
+    let mut numbers = contiguous(numbers);
+    let chunks = numbers.storage_mut::<f32>().par_chunks_mut(CHUNK);
+    chunks.for_each(|chunk| chunk.iter_mut().for_each(|x| *x = change(*x)));
+    tensor(numbers)
 }
 
 /// Returns the tensor of a primitive.
 pub fn tensor<const D: usize>(primitive: FlexTensor) -> Tensor<Flex, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
-}
-
-/// Returns the matrix product. A side of length 1 avoids `matmul`: in Burn 0.21, GPUs that fuse a
-/// matrix-vector product with later operations may give wrong numbers
-/// (https://github.com/tracel-ai/burn/issues/5122).
-#[cfg(test)]
-pub fn product<B: Backend>(x: Tensor<B, 2>, y: Tensor<B, 2>) -> Tensor<B, 2> {
-    match y.dims() {
-        [_, 1] => (x * y.transpose()).sum_dim(1),
-        [1, _] => x * y,
-        _ => x.matmul(y),
-    }
 }
 
 /// Clamps a parameter to ±`bound`.
@@ -69,10 +58,8 @@ pub fn clip_parameter<const D: usize>(
 ) -> Param<Tensor<Cpu, D>> {
     // On the inner tensor, so that the clamp is outside the differentiated function.
     parameter.map(|x| {
-        let mut numbers = contiguous(x.inner());
-        let chunks = floats_mut(&mut numbers).par_chunks_mut(CHUNK);
-        chunks.for_each(|chunk| chunk.iter_mut().for_each(|x| *x = x.clamp(-bound, bound)));
-        Tensor::from_inner(tensor(numbers)).require_grad()
+        let clamped = map(x.inner(), |number| number.clamp(-bound, bound));
+        Tensor::from_inner(clamped).require_grad()
     })
 }
 

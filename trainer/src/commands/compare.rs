@@ -55,32 +55,27 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.picture {
         files::check_picture(path)?;
     }
-    let extension = |path: &Path| {
-        path.extension()
-            .and_then(|extension| extension.to_str())
-            .map(str::to_string)
-    };
-    let of_bullet = |path: &Path| matches!(extension(path).as_deref(), Some("bin" | "nnue"));
+    let ends_with = |path: &Path, end: &str| path.extension().is_some_and(|found| found == end);
+    let of_bullet = |path: &Path| ends_with(path, "bin") || ends_with(path, "nnue");
     if arguments.bullet.is_some() && !arguments.contender.iter().any(|(_, path)| of_bullet(path)) {
         return Err(TrainerError::Usage(
             "--bullet is for contenders whose file ends with .bin or .nnue".to_string(),
         ));
     }
     for (name, path) in arguments.contender {
-        let extension = extension(&path);
-        contenders.push(match (extension.as_deref(), arguments.bullet) {
-            (Some("safetensors"), _) => Contender::network(name, &net::read(&path)?.network),
-            (Some("bin" | "nnue"), Some(shape)) => {
-                Contender::network(name, &net::read_bullet(&path, shape)?.network)
-            }
-            (Some("bin" | "nnue"), None) => {
+        contenders.push(if ends_with(&path, "safetensors") {
+            Contender::network(name, &net::read(&path)?.network)
+        } else if of_bullet(&path) {
+            let Some(shape) = arguments.bullet else {
                 return Err(TrainerError::Usage(format!(
                     "{}: give the shape of this net of bullet by --bullet, such as \
                      256x8:screlu:400",
                     path.display()
                 )));
-            }
-            _ => Contender::annotated(name, &path)?,
+            };
+            Contender::network(name, &net::read_bullet(&path, shape)?.network)
+        } else {
+            Contender::annotated(name, &path)?
         });
     }
     let comparison = comparison::compare(&contenders, arguments.pgn)?;

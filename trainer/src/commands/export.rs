@@ -10,7 +10,6 @@ use models::source::{Golden, Language, Source};
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
-
 use crate::net::{self, Net};
 
 /// Number of golden positions.

@@ -161,7 +161,7 @@ impl Device {
     /// Does a job on this device.
     ///
     /// # Errors
-    /// Those of the job, and [`TrainerError::DeviceFailed`] if a GPU fails during work.
+    /// The errors of the job, and [`TrainerError::DeviceFailed`] if a GPU fails during work.
     pub fn run<J: Job>(&self, job: J) -> Result<J::Output, TrainerError> {
         match self {
             Device::Cpu => job.run::<CpuExecutor>(&()),

@@ -10,23 +10,17 @@ use rayon::prelude::*;
 
 use super::{floats, in_graph};
 use crate::evaluate::Cpu;
-use crate::tensors::{contiguous, tensor};
 
 /// Samples that a thread works on at a time.
 const CHUNK: usize = 1024;
 
 /// Returns the mean of `|w(pawns) - target|^exponent`, shape `[1]`.
-pub fn loss(pawns: Tensor<Flex, 1>, targets: &[f32], exponent: f64) -> Tensor<Flex, 1> {
-    let (mean, _) = mean_and_slopes(floats(&contiguous(pawns)), targets, exponent as f32);
-    tensor(scalar(mean))
-}
-
-/// Returns [`loss`] with its gradient.
-pub fn tracked_loss(pawns: Tensor<Cpu, 1>, targets: &[f32], exponent: f64) -> Tensor<Cpu, 1> {
+pub fn loss(pawns: Tensor<Cpu, 1>, targets: &[f32], exponent: f64) -> Tensor<Cpu, 1> {
     let parent = pawns.into_primitive().tensor();
-    let numbers = contiguous(tensor::<1>(parent.primitive.clone()));
+    let numbers = parent.primitive.to_contiguous();
     let (mean, slopes) = mean_and_slopes(floats(&numbers), targets, exponent as f32);
-    let loss = in_graph(Loss, &[parent], slopes, scalar(mean));
+    let mean = FlexTensor::from_data(TensorData::new(vec![mean], [1]));
+    let loss = in_graph(Loss, &[parent], slopes, mean);
     Tensor::from_primitive(TensorPrimitive::Float(loss))
 }
 
@@ -46,7 +40,7 @@ fn mean_and_slopes(pawns: &[f32], targets: &[f32], exponent: f32) -> (f32, Vec<f
                 exponent * distance.powf(exponent - 1.0),
             ),
         };
-        // At a distance of zero there is no direction.
+        // The slope of |x| at zero is defined as zero, as by Burn.
         let sign = if difference == 0.0 {
             0.0
         } else {
@@ -61,10 +55,6 @@ fn mean_and_slopes(pawns: &[f32], targets: &[f32], exponent: f32) -> (f32, Vec<f
     // In order, so that rounding does not depend on the threads.
     let sum: f64 = losses.into_iter().map(f64::from).sum();
     ((sum / f64::from(count)) as f32, slopes)
-}
-
-fn scalar(number: f32) -> FlexTensor {
-    FlexTensor::from_data(TensorData::new(vec![number], [1]))
 }
 
 /// The operation in Burn's graph; its state is the derivative by each value.
@@ -117,7 +107,7 @@ mod tests {
 
     #[test]
     fn is_the_mean_distance() {
-        let pawns = Tensor::<Flex, 1>::from_floats([0.0, 2.0], &Default::default());
+        let pawns = Tensor::<Cpu, 1>::from_floats([0.0, 2.0], &Default::default());
         let targets = [win_chance(1.0), -1.0];
         let distances = [win_chance(1.0), win_chance(2.0) + 1.0];
         for exponent in [1.0, 2.0, 2.5] {
@@ -142,7 +132,7 @@ mod tests {
         numbers[5] = numbers[3000 - 6];
         let pawns = Tensor::<Cpu, 1>::from_floats(&numbers[..], &device).require_grad();
         for exponent in [1.0, 2.0, 2.5] {
-            let found = tracked_loss(pawns.clone(), &targets, exponent);
+            let found = loss(pawns.clone(), &targets, exponent);
             let of_targets = Tensor::from_floats(&targets[..], &device);
             let expected = by_operations(pawns.clone(), of_targets, exponent);
             let slopes = |loss: &Tensor<Cpu, 1>| {
