@@ -21,7 +21,7 @@ const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
 
 /// Text per frame of the dumps.
-const FRAME_BYTES: usize = 1 << 20;
+const FRAME_BYTES: usize = 1 << 17;
 
 /// Two generated dumps, each with labels for more than one spilled run, so that a build of either
 /// commits its progress at least once.
@@ -31,8 +31,8 @@ struct Months {
 }
 
 static MONTHS: LazyLock<Months> = LazyLock::new(|| Months {
-    first: dump("first", 1, 19_000),
-    second: dump("second", 2, 22_000),
+    first: dump("first", 1, 3_000),
+    second: dump("second", 2, 3_500),
 });
 
 fn dump(name: &str, seed: u64, games: u64) -> PathBuf {
@@ -45,8 +45,8 @@ fn dump(name: &str, seed: u64, games: u64) -> PathBuf {
         level: 1,
     };
     let contents = dump.write_to(&path, |_| {}).unwrap();
-    // `SPILL_RECORDS` of the builder.
-    assert!(contents.labels > 1 << 20, "{contents}");
+    // `SPILL_RECORDS` of a builder with assertions.
+    assert!(contents.labels > 1 << 17, "{contents}");
     path
 }
 
@@ -389,7 +389,7 @@ fn resumes_when_a_missing_source_returns() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (dataset, clean) = (path("a"), path("b"));
-    let server = BreakingServer::start(fs::read(&MONTHS.first).unwrap(), 4 << 20);
+    let server = BreakingServer::start(fs::read(&MONTHS.first).unwrap(), 1 << 20);
     let sources: &[&Path] = &[Path::new(&server.url)];
     interrupt(sources, &dataset);
     server.set_missing(true);
@@ -636,8 +636,8 @@ fn months_in_any_order_and_any_number_of_times_are_the_same() {
     let (first, second): (&Path, &Path) = (&MONTHS.first, &MONTHS.second);
     build(&[first, second, first], &path("at once")).succeeded();
     let expected = contents(&path("at once"));
-    assert!(expected.1["seen_on_both_sides"].as_u64() > Some(1000));
-    assert!(expected.1["duplicates_merged"].as_u64() > Some(100_000));
+    assert!(expected.1["seen_on_both_sides"].as_u64() > Some(100));
+    assert!(expected.1["duplicates_merged"].as_u64() > Some(10_000));
     for (name, order) in [
         ("forwards", [first, second]),
         ("backwards", [second, first]),

@@ -30,8 +30,13 @@ use crate::store::{Dataset, Manifest, Shard, SourceEntry};
 use records::position::{BLOCK_RECORDS, Record};
 use records::selection::{Filters, SourceCounts};
 
-/// Records held in memory before a run is spilled: 32 MiB.
-const SPILL_RECORDS: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
+/// Records held in memory before a run is spilled: 32 MiB, and less in tests, which interrupt
+/// builds behind a spill: in unit tests, and in programs with assertions.
+const SPILL_RECORDS: usize = match (cfg!(test), cfg!(debug_assertions)) {
+    (true, _) => 1 << 10,
+    (false, true) => 1 << 17,
+    (false, false) => 1 << 20,
+};
 
 /// Maximum time between spills, which limits the work lost by an interruption.
 const SPILL_INTERVAL: Duration = Duration::from_secs(5);

@@ -38,7 +38,7 @@ impl Files {
         command.arg("--parameters").arg(self.path("p.spsa"));
         command.arg("--book").arg(book);
         command.arg("--out").arg(self.path(out));
-        command.args(["--nodes", "400", "--json"]).args(rest);
+        command.args(["--nodes", "200", "--json"]).args(rest);
         command
     }
 }
@@ -68,7 +68,7 @@ fn finds_the_better_value_with_any_concurrency_and_after_kills() {
     );
     assert!(lines["value"].as_f64() < Some(4.5), "{whole}");
     let svg = fs::read_to_string(plot).unwrap();
-    for text in ["MultiPV", "Hash", "400 nodes a move; 160 games"] {
+    for text in ["MultiPV", "Hash", "200 nodes a move; 160 games"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}: {svg}");
     }
 

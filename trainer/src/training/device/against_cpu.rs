@@ -127,7 +127,7 @@ impl Job for Memorise {
     type Output = [f32; 2];
 
     fn run<E: Executor>(self, device: &E::Device) -> Result<[f32; 2], TrainerError> {
-        let steps = 1500;
+        let steps = 400;
         let settings = Settings {
             batch: 64,
             weight_decay: 0.3,
@@ -135,7 +135,7 @@ impl Job for Memorise {
             loss_exponent: 1.0,
         };
         let start = CpuModel::fresh(SMALL, 1);
-        let mut learner = Learner::<E>::new(device, start, Schedule::new(5e-3, steps), settings)?;
+        let mut learner = Learner::<E>::new(device, start, Schedule::new(2e-2, steps), settings)?;
         let ready = E::prepare(SMALL, games(64), Aim::LABEL);
         let batch = learner.executor().send(ready);
         let mut losses = (0..steps).map(|_| {
