@@ -51,7 +51,7 @@ for ((n = 1; n <= generations; n++)); do
     "$bin/ingest" build "${games[@]}" --quiet --td-lambda 0.9 --validation-percent 2 \
         --out "$folder/gen$n.dataset"
     "$bin/trainer" fit --data "$folder/gen$n.dataset" --device cpu --seed "$n" \
-        --hidden 128,32,32 --resume --out "$folder/gen$n.safetensors"
+        --hidden 128,32,32 --view mover --activation clipped-relu --buckets 1 --epochs 5 --resume --out "$folder/gen$n.safetensors"
     verdict=0
     "$bin/arena" match --engine "$(player "$n")" --engine "$(player "$last")" --nodes "$nodes" \
         --book "$book" --sprt elo0=0,elo1=10 --games 4000 --concurrency "$(nproc)" \

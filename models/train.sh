@@ -48,7 +48,7 @@ lichess=(
     "$bin/trainer" linear --data "$folder/all.dataset" --seed 1 --out "$folder/linear.safetensors"
 
 # Paths in the recipe are relative to the recipe.
-cp models/default.toml "$folder"
+cp models/recipes/default.toml "$folder"
 "$bin/trainer" fit --recipe "$folder/default.toml" --resume --out "$folder/net.safetensors"
 
 # Most labels score a pawn lower than Lichess does.

@@ -89,7 +89,7 @@ trainer devices | tee "$out/devices.txt"
 trainer bench --device "$device" --hidden 32,16,16 --batch 512 --seconds 0.1
 
 networks=(
-    "451,32,32"
+    "451,32,32 --view mover --activation clipped-relu --buckets 1"
     "512 --view both --activation squared-clipped-relu --buckets 8"
     "256,32,32 --view both --mirrored --activation pairwise-clipped-relu --buckets 8"
 )

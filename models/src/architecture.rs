@@ -122,6 +122,19 @@ impl Architecture {
     /// 902 -> 451 -> 32 -> 32 -> 1, the architecture of the article.
     pub const ARTICLE: Architecture = Architecture::hidden([451, 32, 32]);
 
+    /// 902 -> 2x512 -> 1, the architecture of the shipped net: both views, squared clipped ReLU and
+    /// eight buckets.
+    pub const SHIPPED: Architecture = Architecture {
+        view: View::Both,
+        mirrored: false,
+        first: 512,
+        activation: Activation::SquaredClippedRelu,
+        second: None,
+        third: None,
+        buckets: 8,
+        features: Features::All,
+    };
+
     /// Largest number of buckets.
     pub const MAX_BUCKETS: usize = 8;
 

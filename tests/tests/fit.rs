@@ -388,7 +388,6 @@ epochs = 3
 batch = 64
 wdl = \"0:0.5\"
 [stage.filter]
-drop_checks = true
 ply = [8, 300]
 
 [[stage]]

@@ -78,6 +78,7 @@ fn viri(games: usize, seed: u64, chess960: bool) -> Viri {
             };
             let origin = Origin {
                 result: Some(result),
+                tactical: board.is_tactical(m),
                 ..Origin::default()
             };
             records.push(Record::new(&read_fen(&board.to_string()), label, origin));
@@ -208,7 +209,7 @@ fn viriformat_comes_back_from_a_dataset() {
     let bytes = fs::read(path("y")).unwrap();
     let records = tests::records(&path("d"), datasets::Split::Train);
     let mut reader = &bytes[..];
-    let (mut quiet, mut mates) = (0, 0);
+    let mut mates = 0;
     for record in &records {
         // With assertions enabled, this checks that board and move are legal.
         let game = Game::deserialise_from(&mut reader, Vec::new()).unwrap();
@@ -219,12 +220,14 @@ fn viriformat_comes_back_from_a_dataset() {
         };
         assert_eq!(game.outcome(), outcome);
         let m = game.moves().next().unwrap();
-        quiet += usize::from(!game.initial_position().is_tactical(m));
+        let tactical = game.initial_position().is_tactical(m);
+        assert_eq!(tactical, record.is_tactical(), "{record:?}");
         let mut seen = Vec::new();
         game.visit_positions(|board, score| {
             let position = read_fen(&board.to_string());
             let origin = Origin {
                 result: record.result(),
+                tactical: record.is_tactical(),
                 ..Origin::default()
             };
             match record.label().mate() {
@@ -242,7 +245,8 @@ fn viriformat_comes_back_from_a_dataset() {
         assert_eq!(seen, [*record]);
     }
     assert!(reader.is_empty());
-    assert!(quiet > records.len() * 9 / 10);
+    let tactical = records.iter().filter(|record| record.is_tactical());
+    assert!(tactical.count() > records.len() / 20);
     assert!(mates > 100);
     build(&path("y"), &path("again"));
     assert!(tests::records(&path("again"), datasets::Split::Train) == records);
@@ -300,7 +304,9 @@ fn bullets_boards_come_back_from_a_dataset_of_them() {
 
 /// Returns chains written by the sfbinpack crate, and the records according to its reader.
 fn binpack(games: usize, seed: u64) -> (Vec<u8>, Vec<Record>) {
-    use sfbinpack::chess::{coords::Square, r#move::Move, piece::Piece, piecetype::PieceType};
+    use sfbinpack::chess::coords::Square;
+    use sfbinpack::chess::r#move::{Move, MoveType};
+    use sfbinpack::chess::{piece::Piece, piecetype::PieceType};
     use sfbinpack::{CompressedTrainingDataEntryReader, CompressedTrainingDataEntryWriter};
     let square = |square: shakmaty::Square| Square::new(square as u32);
     let mut random = fastrand::Rng::with_seed(seed);
@@ -370,8 +376,18 @@ fn binpack(games: usize, seed: u64) -> (Vec<u8>, Vec<Record>) {
             0 => GameResult::Draw,
             _ => GameResult::BlackWins,
         };
+        let (to, kind) = (
+            shakmaty::Square::new(entry.mv.to().index()),
+            entry.mv.mtype(),
+        );
         let origin = Origin {
             result: Some(result),
+            // Castling is written as the king's capture of its rook.
+            tactical: match kind {
+                MoveType::Normal => position.board().occupied().contains(to),
+                MoveType::Castle => false,
+                MoveType::Promotion | MoveType::EnPassant => true,
+            },
             ..Origin::default()
         };
         records.push(Record::new(&position, label.seen_by(turn), origin));

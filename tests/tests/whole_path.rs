@@ -114,6 +114,20 @@ fn the_same_seed_gives_the_same_net_byte_for_byte() {
 }
 
 #[test]
+fn the_recipe_of_the_article_trains_its_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dataset, net) = (folder.path().join("d"), folder.path().join("a.safetensors"));
+    build(&[&sample(UNSEEN)], &dataset).succeeded();
+    let recipe = tests::root().join("models/recipes/article.toml");
+    let recipe = recipe.display().to_string();
+    fit(&dataset, &net, &["--recipe", &recipe, "--epochs", "1"]).succeeded();
+    let bytes = std::fs::read(&net).unwrap();
+    let (network, metadata) = Network::from_bytes(&bytes).unwrap();
+    assert_eq!(network.architecture(), models::Architecture::ARTICLE);
+    assert_eq!(metadata.training["filter"], Value::Null);
+}
+
+#[test]
 fn training_goes_on_from_a_net() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

@@ -139,6 +139,7 @@ fn read_line(line: &[u8], format: PositionFormat, filters: &Filters) -> Result<R
         result: evaluated.result,
         month: Month::default(),
         depth: evaluated.depth,
+        tactical: false,
     };
     let record = Record::new(&position, label, origin);
     filters.reject_position(&record).map_or(Ok(record), Err)

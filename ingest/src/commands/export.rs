@@ -222,6 +222,7 @@ mod tests {
             result: Some(GameResult::WhiteWins),
             month: Month::new(2021, 10),
             depth: 20,
+            tactical: false,
         };
         let quiet = record(
             "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",

@@ -2,19 +2,32 @@
 
 use std::ops::AddAssign;
 
+use clap::ValueEnum;
 use datasets::{Dataset, Record, Split};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TrainerError;
 
+/// Kind of training positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// Positions whose static evaluation a search uses: not in check, and the move played is
+    /// neither a capture nor a promotion
+    Quiet,
+    /// Every position
+    All,
+}
+
 /// Filter applied while reading training positions. Held-out positions are never dropped, so that
 /// figures of different runs stay comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
-    /// Drop positions with the side to move in check.
-    pub drop_checks: bool,
+    /// Drop positions that are not quiet ([`Record::is_quiet`]); [`Keep`] sets it.
+    #[serde(skip_deserializing)]
+    pub quiet: bool,
     /// Drop positions with a mate as their label.
     pub drop_mates: bool,
     /// Drop positions without a known result.
@@ -30,8 +43,8 @@ pub struct Filter {
 /// Numbers of dropped positions, each counted by the first reason that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// Positions in check.
-    pub checks: u64,
+    /// Positions that are not quiet.
+    pub not_quiet: u64,
     /// Positions with a mate as their label.
     pub mates: u64,
     /// Positions without a known result.
@@ -50,7 +63,7 @@ type Reason = fn(&mut Dropped) -> &mut u64;
 impl Filter {
     /// A filter that keeps every position.
     pub const NONE: Filter = Filter {
-        drop_checks: false,
+        quiet: false,
         drop_mates: false,
         drop_unknown_results: false,
         max_label: None,
@@ -71,8 +84,8 @@ impl Filter {
             centipawns.is_some_and(|label| label.unsigned_abs() > u32::from(most))
         };
         let pieces = || record.pieces().count() as u8;
-        if self.drop_checks && record.in_check() {
-            return Some(|dropped| &mut dropped.checks);
+        if self.quiet && !record.is_quiet() {
+            return Some(|dropped| &mut dropped.not_quiet);
         }
         if self.drop_mates && label.mate().is_some() {
             return Some(|dropped| &mut dropped.mates);
@@ -105,7 +118,7 @@ impl Dropped {
 
     fn by_reason(&self) -> [(&'static str, u64); 6] {
         [
-            ("in check", self.checks),
+            ("not quiet", self.not_quiet),
             ("mates", self.mates),
             ("without a result", self.unknown_results),
             ("labels", self.labels),
@@ -114,7 +127,7 @@ impl Dropped {
         ]
     }
 
-    /// Formats the nonzero counts: `in check 12, plies 7`.
+    /// Formats the nonzero counts: `not quiet 12, plies 7`.
     pub fn in_words(&self) -> String {
         let counts = self.by_reason().into_iter().filter(|&(_, count)| count > 0);
         let words: Vec<String> = counts
@@ -126,7 +139,7 @@ impl Dropped {
 
 impl AddAssign for Dropped {
     fn add_assign(&mut self, other: Dropped) {
-        self.checks += other.checks;
+        self.not_quiet += other.not_quiet;
         self.mates += other.mates;
         self.unknown_results += other.unknown_results;
         self.labels += other.labels;
@@ -190,11 +203,11 @@ mod tests {
         let cases = [
             (
                 Filter {
-                    drop_checks: true,
+                    quiet: true,
                     ..none
                 },
                 check,
-                "in check 1",
+                "not quiet 1",
             ),
             (
                 Filter {

@@ -183,7 +183,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 180_000);
         let filter = Filter {
-            drop_checks: true,
+            quiet: true,
             pieces: Some([24, 32]),
             ..Filter::NONE
         };
@@ -194,7 +194,7 @@ mod tests {
         let selection = Selection::new(filter, &dataset).unwrap();
         assert_eq!(selection.positions, expected.len() as u64);
         assert_eq!(selection.dropped.total(), all - selection.positions);
-        assert!(selection.dropped.checks > 0 && selection.dropped.pieces > 0);
+        assert!(selection.dropped.not_quiet > 0 && selection.dropped.pieces > 0);
         let whole = batches(&order(), filter, 0, 1);
         assert_eq!(whole.concat(), expected);
         assert_eq!(whole.len(), expected.len().div_ceil(SIZE));

@@ -32,6 +32,7 @@ Figures over all positions except those labelled with a mate, for the side to mo
   winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
   clamp10 L1     mean distance in pawns, both sides clamped to +-10
   sign accuracy  share with the right sign where |label| is a pawn or more
+Quiet positions are not in check, and the move played is neither a capture nor a promotion.
 Phases go by the number of pieces on the board, kings and pawns included. The material
 baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9. Also measured: the
 calibration error, which is the distance between prediction and mean label of positions
@@ -138,6 +139,7 @@ impl fmt::Display for EvalReport {
         writeln!(f)?;
         row(f, "all", &report.all)?;
         for (title, parts) in [
+            ("by kind", &report.by_kind),
             ("by phase", &report.by_phase),
             ("by |label| in pawns", &report.by_label),
         ] {

@@ -14,12 +14,12 @@ use models::{Activation, Architecture, Features, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::batch::filter::{Filter, Selection};
+use crate::batch::filter::{Filter, Keep, Selection};
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::net::{self, Net};
 use crate::training::device::Device;
-use crate::training::plan::{Plan, ResultShare, batch_for};
+use crate::training::plan::{Plan, ResultShare, batch_for, epochs_for};
 use crate::training::regularisation::Regularisation;
 use crate::training::schedule::Decay;
 use network::CLIP_NORM;
@@ -31,7 +31,7 @@ pub const DEFAULT: &str = include_str!("recipe.toml");
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkOptions {
-    /// Sizes of the one to three hidden layers; by default 256,32,32
+    /// Sizes of the one to three hidden layers; by default 512
     #[arg(long, value_name = "N[,N[,N]]", allow_hyphen_values = true,
           value_parser = values::hidden)]
     #[serde(deserialize_with = "read::hidden")]
@@ -39,17 +39,17 @@ pub struct NetworkOptions {
     /// Inputs: all (the default), or pieces alone, the 768 of bullet's Chess768
     #[arg(long)]
     features: Option<Features>,
-    /// Views of the board fed to the first layer: mover (the default) or both
+    /// Views of the board fed to the first layer: mover or both (the default)
     #[arg(long)]
     view: Option<View>,
     /// Mirror each side's view of the board if its king is on files e to h
     #[arg(long, num_args = 0, default_missing_value = "true")]
     mirrored: Option<bool>,
-    /// Activation of the first layer's sums: clipped-relu (the default), squared-clipped-relu, or
+    /// Activation of the first layer's sums: clipped-relu, squared-clipped-relu (the default), or
     /// pairwise-clipped-relu, the products of two halves
     #[arg(long)]
     activation: Option<Activation>,
-    /// Copies of the later layers, each for a range of the number of pieces; by default 1
+    /// Copies of the later layers, each for a range of the number of pieces; by default 8
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::buckets)]
     #[serde(deserialize_with = "read::buckets")]
     buckets: Option<usize>,
@@ -66,7 +66,12 @@ pub struct Stage {
     /// Dataset, as `ingest build` writes it
     #[arg(long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Passes over the training positions; by default 5
+    /// Training positions: quiet (the default), those whose static evaluation a search uses, or
+    /// all. Held-out games are measured whole
+    #[arg(long, value_enum, value_name = "quiet|all")]
+    keep: Option<Keep>,
+    /// Passes over the training positions; by default 5 up to 262144 of them, and 8 from a
+    /// million on
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::epochs)]
     #[serde(deserialize_with = "read::epochs")]
     epochs: Option<u64>,
@@ -276,14 +281,14 @@ impl NetworkOptions {
             }
             return Ok(Start::from_net(net::read_to_train(init)?));
         }
-        let hidden = self.hidden.unwrap_or(Architecture::hidden([256, 32, 32]));
+        let default = Architecture::SHIPPED;
         let architecture = Architecture {
-            features: self.features.unwrap_or(hidden.features),
-            view: self.view.unwrap_or(hidden.view),
-            mirrored: self.mirrored.unwrap_or(hidden.mirrored),
-            activation: self.activation.unwrap_or(hidden.activation),
-            buckets: self.buckets.unwrap_or(hidden.buckets),
-            ..hidden
+            features: self.features.unwrap_or(default.features),
+            view: self.view.unwrap_or(default.view),
+            mirrored: self.mirrored.unwrap_or(default.mirrored),
+            activation: self.activation.unwrap_or(default.activation),
+            buckets: self.buckets.unwrap_or(default.buckets),
+            ..self.hidden.unwrap_or(default)
         };
         match architecture.check() {
             Ok(()) => Ok(Start {
@@ -303,6 +308,7 @@ impl Stage {
     fn or(&self, other: &Stage) -> Stage {
         Stage {
             data: self.data.clone().or_else(|| other.data.clone()),
+            keep: self.keep.or(other.keep),
             epochs: self.epochs.or(other.epochs),
             batch: self.batch.or(other.batch),
             learning_rate: self.learning_rate.or(other.learning_rate),
@@ -333,7 +339,11 @@ impl Stage {
     /// # Errors
     /// [`TrainerError::Usage`] if the filter drops all, [`TrainerError::Data`].
     pub fn selection(&self, dataset: &Dataset) -> Result<Selection, TrainerError> {
-        let selection = Selection::new(self.filter, dataset)?;
+        let filter = Filter {
+            quiet: self.keep != Some(Keep::All),
+            ..self.filter
+        };
+        let selection = Selection::new(filter, dataset)?;
         if selection.positions == 0 {
             return Err(TrainerError::Usage(format!(
                 "the filter drops all {} positions ({}); widen it",
@@ -358,7 +368,7 @@ impl Stage {
             init: start.net,
             device: Device::Cpu,
             selection,
-            epochs: self.epochs.unwrap_or(5),
+            epochs: self.epochs.unwrap_or_else(|| epochs_for(positions)),
             restarts: Vec::new(),
             batch: self.batch.unwrap_or_else(|| batch_for(positions)),
             regularisation: Regularisation {
@@ -482,14 +492,19 @@ mod tests {
         let (_, behind) = text.split_once("```toml\n").expect("an example");
         let example = recipe(behind.split_once("```").expect("its end").0);
         assert_eq!(example.stages.len(), 2);
-        assert!(example.stages[0].filter.drop_checks);
+        assert!(example.stages[0].filter.drop_mates);
         assert_eq!(
             example.stages[0].wdl,
             Some(ResultShare { from: 0.0, to: 0.3 })
         );
-        let shipped = recipe(include_str!("../../../models/default.toml"));
+        let shipped = recipe(include_str!("../../../models/recipes/default.toml"));
         let epochs = shipped.stages.iter().map(|stage| stage.epochs);
         assert!(epochs.eq([Some(24)]));
+        let network = |recipe: &Recipe| recipe.network.start().unwrap().architecture;
+        assert_eq!(network(&shipped), Architecture::SHIPPED);
+        let article = recipe(include_str!("../../../models/recipes/article.toml"));
+        assert_eq!(network(&article), Architecture::ARTICLE);
+        assert_eq!(article.stages[0].keep, Some(Keep::All));
     }
 
     #[test]
@@ -559,6 +574,10 @@ mod tests {
             (
                 "[[stage]]\nloss_exponent = 0.5",
                 [":2:", "loss_exponent", "from 1"],
+            ),
+            (
+                "[[stage]]\n[stage.filter]\nquiet = true",
+                [":3:", "quiet", "`drop_mates`"],
             ),
             (
                 "[[stage]]\nschedule = \"step\"",

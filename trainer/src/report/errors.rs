@@ -60,6 +60,7 @@ fn panel(measure: &Measure, report: &Report) -> Panel {
     };
     let groups = [
         ("", vec![("all positions".to_string(), report.all)]),
+        ("by kind of position", parts(&report.by_kind)),
         ("by pieces on the board", parts(&report.by_phase)),
         ("by |label| in pawns", parts(&report.by_label)),
     ];

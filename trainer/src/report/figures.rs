@@ -16,6 +16,9 @@ const BANDS: [(&str, f32); 6] = [
     ("below 0.5", 0.0),
 ];
 
+/// Kinds of positions.
+const KINDS: [&str; 2] = ["quiet", "check, capture"];
+
 /// Figures of an evaluator against the labels. Means are `None` without positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
@@ -104,6 +107,8 @@ pub struct Report {
     /// Figures over all positions.
     #[serde(flatten)]
     pub all: Comparison,
+    /// Figures on quiet positions and on all others ([`Record::is_quiet`]).
+    pub by_kind: Vec<Part>,
     /// Figures by number of pieces on the board.
     pub by_phase: Vec<Part>,
     /// Figures by |label| in pawns.
@@ -131,6 +136,7 @@ impl Pair {
 pub struct ErrorSums {
     mates: u64,
     all: Pair,
+    kinds: [Pair; KINDS.len()],
     phases: [Pair; Phase::ALL.len()],
     bands: [Pair; BANDS.len()],
 }
@@ -146,7 +152,8 @@ impl ErrorSums {
         let phase = &mut self.phases[Phase::of(record) as usize];
         let band = BANDS.iter().position(|&(_, least)| label.abs() >= least);
         let band = band.map(|i| &mut self.bands[i]);
-        for pair in [&mut self.all, phase].into_iter().chain(band) {
+        let kind = &mut self.kinds[usize::from(!record.is_quiet())];
+        for pair in [&mut self.all, kind, phase].into_iter().chain(band) {
             pair.net.add(value, label);
             pair.material.add(material, label);
         }
@@ -166,6 +173,7 @@ impl ErrorSums {
         Report {
             mates: self.mates,
             all: self.all.comparison(),
+            by_kind: parts(KINDS.to_vec(), &self.kinds),
             by_phase: parts(Phase::ALL.map(Phase::name).to_vec(), &self.phases),
             by_label: parts(BANDS.map(|(name, _)| name).to_vec(), &self.bands),
         }
@@ -217,6 +225,7 @@ mod tests {
         let counts = |parts: &[Part]| -> Vec<u64> {
             parts.iter().map(|part| part.comparison.net.count).collect()
         };
+        assert_eq!(counts(&report.by_kind), [20, 0]);
         assert_eq!(counts(&report.by_phase), [10, 0, 10]);
         assert_eq!(counts(&report.by_label), [4, 4, 2, 2, 4, 4]);
         assert_eq!(report.by_phase[1].comparison.net.winchance, None);

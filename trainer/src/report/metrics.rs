@@ -20,6 +20,8 @@ pub struct Validation {
     pub loss: f64,
     /// Same loss of the material balance.
     pub material_loss: f64,
+    /// Error in win chance on quiet positions, without mates; `None` without any.
+    pub quiet_winchance: Option<f64>,
     /// Named figures, without mates.
     #[serde(flatten)]
     pub figures: Comparison,
@@ -63,9 +65,10 @@ impl Epoch {
             let net = v.figures.net;
             let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
             format!(
-                "; held-out games: loss {:.4}, winchance {}, clamp10 {}, sign accuracy {}",
+                "; held-out games: loss {:.4}, winchance {} (quiet {}), clamp10 {}, sign accuracy {}",
                 v.loss,
                 show(net.winchance),
+                show(v.quiet_winchance),
                 show(net.clamp10),
                 show(net.sign_accuracy)
             )

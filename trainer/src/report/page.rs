@@ -186,7 +186,7 @@ fn table(report: &Report) -> Markup {
                 }
             }
             (row("all", &report.all))
-            @for part in report.by_phase.iter().chain(&report.by_label) {
+            @for part in report.by_kind.iter().chain(&report.by_phase).chain(&report.by_label) {
                 (row(part.name, &part.comparison))
             }
         }

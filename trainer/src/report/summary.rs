@@ -98,6 +98,7 @@ mod tests {
                 judged: loss,
                 loss,
                 material_loss: 0.3,
+                quiet_winchance: None,
                 figures
             })
         };

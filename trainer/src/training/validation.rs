@@ -45,12 +45,14 @@ pub fn validate(
         }
     }
     let mean = |sum: f64| sum / count as f64;
-    let figures = sums.report().all;
+    let report = sums.report();
+    let figures = report.all;
     let by_labels = figures.net.winchance.filter(|_| aim == Aim::LABEL);
     Ok((count > 0).then(|| Validation {
         judged: by_labels.unwrap_or(mean(loss)),
         loss: mean(loss),
         material_loss: mean(material_loss),
+        quiet_winchance: report.by_kind[0].comparison.net.winchance,
         figures,
     }))
 }

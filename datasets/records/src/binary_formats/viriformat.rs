@@ -163,18 +163,21 @@ fn score(record: &Record) -> i16 {
     size as i16 * moves.signum() as i16
 }
 
-/// Writes a position as a game of one move. A record has no move, so this is the first legal one,
-/// quiet if possible (filters of captures and promotions then keep the position), and says nothing
-/// about the best move.
+/// Writes a position as a game of one move. A record has no move, so this is the first legal one
+/// that is a capture or promotion exactly if the move played was (so filters of such moves keep the
+/// same positions), and says nothing about the best move.
 pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
     let score = score(record).to_le_bytes();
     let mut board = board::of_record(record);
     board[board::LABEL..][..2].copy_from_slice(&score);
     let position = board::position(&board, CastlingMode::Chess960);
     let moves = position.map(|position| position.legal_moves());
-    let noise = |m: &&Move| (m.is_capture() || m.is_promotion(), m.is_castle());
+    let unlike = |m: &&Move| {
+        let tactical = m.is_capture() || m.is_promotion();
+        (tactical != record.is_tactical(), m.is_castle())
+    };
     // Datasets hold no position without a legal move.
-    let Some(&m) = moves.iter().flatten().min_by_key(noise) else {
+    let Some(&m) = moves.iter().flatten().min_by_key(unlike) else {
         return;
     };
     bytes.extend_from_slice(&board);

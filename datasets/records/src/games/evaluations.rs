@@ -58,14 +58,17 @@ impl Evaluations {
         });
     }
 
-    /// Plays a move from the current position; the position fails the `quiet` filter if the move is
-    /// noisy.
+    /// Plays a move from the current position; the position is marked if the move is a capture or
+    /// a promotion, and then fails the `quiet` filter.
     pub(crate) fn play(&mut self, m: Move, filters: &Filters, tally: &mut SourceCounts) {
         let plies = self.plies;
         match self.positions.last_mut().filter(|last| last.ply == plies) {
-            Some(last) if filters.quiet && last.kept && (m.is_capture() || m.is_promotion()) => {
-                last.kept = false;
-                tally.skip(SkipReason::NotQuiet);
+            Some(last) if m.is_capture() || m.is_promotion() => {
+                last.record.set_tactical();
+                if filters.quiet && last.kept {
+                    last.kept = false;
+                    tally.skip(SkipReason::NotQuiet);
+                }
             }
             // The start position needs no label and is not a gap.
             None if plies > 0 => self.unlabelled_plies += 1,

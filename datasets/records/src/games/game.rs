@@ -170,6 +170,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
             result: game.tags.fair_result(),
             month: game.tags.month,
             depth,
+            tactical: false,
         };
         let record = Record::new(&game.position, label, origin);
         game.evaluations.add(record, self.filters, self.tally);

@@ -118,7 +118,7 @@ fn pack_with(moves: impl BitMoves, records: &[Record]) -> Vec<u8> {
         let mut rest = PackedWord::default();
         rest.put(fields.black_to_move.into(), 1);
         rest.put(fields.en_passant.is_some().into(), 1);
-        rest.put(fields.result_check.into(), 3);
+        rest.put(fields.flags.into(), 4);
         let label = zigzag(fields.label);
         let fits = |&class: &usize| u32::from(label) >> LABEL_BITS[class] == 0;
         let class = (0..LABEL_BITS.len()).find(fits).unwrap_or_default();
@@ -161,7 +161,7 @@ fn unpack_with(moves: impl BitMoves, block: &[u8], records: &mut Vec<Record>) ->
         };
         let black_to_move = rest.take(1) == 1;
         let en_passant = rest.take(1) == 1;
-        let result_check = rest.take(3) as u8;
+        let flags = rest.take(4) as u8;
         let class = rest.take(2) as usize;
         let label = rest.take(LABEL_BITS[class]) as u16;
         let ply = rest.take(common.ply_bits) as u16;
@@ -182,7 +182,7 @@ fn unpack_with(moves: impl BitMoves, block: &[u8], records: &mut Vec<Record>) ->
             depth,
             ply,
             label: unzigzag(label),
-            result_check,
+            flags,
             month,
         }));
     }
@@ -313,7 +313,7 @@ mod tests {
                 depth: (random(8) >> (random(9) % 9)) as u8,
                 ply: (random(10) as u16) >> (random(11) % 17).min(15),
                 label: (random(12) as i16) >> (random(13) % 16),
-                result_check: (random(14) & 7) as u8,
+                flags: (random(14) & 15) as u8,
                 month: (random(15) as u8) | (seed as u8),
             })
         };

@@ -96,6 +96,8 @@ pub struct Origin {
     pub month: Month,
     /// Depth of the evaluation in plies, 0 if unknown.
     pub depth: u8,
+    /// The move played from the position is a capture or a promotion.
+    pub tactical: bool,
 }
 
 /// A labelled position in 32 bytes.
@@ -116,13 +118,14 @@ const TURN_EN_PASSANT: usize = 24;
 const DEPTH: usize = 25;
 const PLY: usize = 26;
 const LABEL: usize = 28;
-const RESULT_CHECK: usize = 30;
+const FLAGS: usize = 30;
 const MONTH: usize = 31;
 
 const BLACK_TO_MOVE: u8 = 0x80;
 const NO_EN_PASSANT: u8 = 64;
 const UNKNOWN_RESULT: u8 = 3;
 const IN_CHECK: u8 = 4;
+const TACTICAL: u8 = 8;
 const BLACK_PIECE: u8 = 8;
 const UNMOVED_ROOK: u8 = 6;
 
@@ -159,7 +162,9 @@ impl Record {
             depth: origin.depth,
             ply: plies.min(u32::from(u16::MAX)) as u16,
             label: label.stored(),
-            result_check: result | if position.is_check() { IN_CHECK } else { 0 },
+            flags: result
+                | if position.is_check() { IN_CHECK } else { 0 }
+                | if origin.tactical { TACTICAL } else { 0 },
             month: origin.month.0,
         })
     }
@@ -188,7 +193,7 @@ impl Record {
             && bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE <= NO_EN_PASSANT
             // Bits that a packed block does not store must be clear.
             && (count..32).all(|i| record.code(i) == 0)
-            && bytes[RESULT_CHECK] < 8;
+            && bytes[FLAGS] < 16;
         valid.then_some(record)
     }
 
@@ -269,7 +274,24 @@ impl Record {
 
     /// Returns whether the side to move is in check.
     pub fn in_check(&self) -> bool {
-        self.0[RESULT_CHECK] & IN_CHECK != 0
+        self.0[FLAGS] & IN_CHECK != 0
+    }
+
+    /// Returns whether the move played from the position is a capture or a promotion; `false` if
+    /// none is known.
+    pub fn is_tactical(&self) -> bool {
+        self.0[FLAGS] & TACTICAL != 0
+    }
+
+    /// Returns whether the position is quiet: not in check, and the move played is neither a
+    /// capture nor a promotion. A search seldom uses the static evaluation of any other.
+    pub fn is_quiet(&self) -> bool {
+        self.0[FLAGS] & (IN_CHECK | TACTICAL) == 0
+    }
+
+    /// Marks the move played from the position as a capture or a promotion.
+    pub(crate) fn set_tactical(&mut self) {
+        self.0[FLAGS] |= TACTICAL;
     }
 
     /// Returns the label, from White's point of view.
@@ -279,13 +301,13 @@ impl Record {
 
     /// Returns the record with another label, from White's point of view.
     pub(crate) fn with_label(mut self, label: Label) -> Record {
-        self.0[LABEL..RESULT_CHECK].copy_from_slice(&label.stored().to_le_bytes());
+        self.0[LABEL..FLAGS].copy_from_slice(&label.stored().to_le_bytes());
         self
     }
 
     /// Returns the result of the game; `None` if unknown or not decided on the board.
     pub fn result(&self) -> Option<GameResult> {
-        GameResult::from_code(self.0[RESULT_CHECK] & 3)
+        GameResult::from_code(self.0[FLAGS] & 3)
     }
 
     /// Returns the plies played before this position, counted as in FEN.
@@ -337,8 +359,8 @@ pub(crate) struct Fields {
     pub(crate) depth: u8,
     pub(crate) ply: u16,
     pub(crate) label: i16,
-    /// Three bits.
-    pub(crate) result_check: u8,
+    /// Result, check and tactical move: four bits.
+    pub(crate) flags: u8,
     pub(crate) month: u8,
 }
 
@@ -356,7 +378,7 @@ impl Fields {
             depth: bytes[DEPTH],
             ply: u16::from_le_bytes([bytes[PLY], bytes[PLY + 1]]),
             label: i16::from_le_bytes([bytes[LABEL], bytes[LABEL + 1]]),
-            result_check: bytes[RESULT_CHECK],
+            flags: bytes[FLAGS],
             month: bytes[MONTH],
         }
     }
@@ -377,8 +399,8 @@ impl From<Fields> for Record {
         bytes[TURN_EN_PASSANT] = fields.en_passant.unwrap_or(NO_EN_PASSANT) | turn;
         bytes[DEPTH] = fields.depth;
         bytes[PLY..LABEL].copy_from_slice(&fields.ply.to_le_bytes());
-        bytes[LABEL..RESULT_CHECK].copy_from_slice(&fields.label.to_le_bytes());
-        bytes[RESULT_CHECK] = fields.result_check;
+        bytes[LABEL..FLAGS].copy_from_slice(&fields.label.to_le_bytes());
+        bytes[FLAGS] = fields.flags;
         bytes[MONTH] = fields.month;
         Record(bytes)
     }
@@ -476,6 +498,7 @@ mod tests {
             result: Some(GameResult::WhiteWins),
             month: Month::new(2021, 10),
             depth: 20,
+            tactical: false,
         };
         let record = Record::new(&position(&line("fen:")), label, origin);
         let hex: Vec<String> = record
@@ -502,6 +525,7 @@ mod tests {
                 result: Some(GameResult::Draw),
                 month: Month::new(2026, 6),
                 depth: 31,
+                tactical: true,
             };
             let label = Label::from_mate(-7).unwrap();
             let record = Record::new(&position, label, origin);
@@ -512,6 +536,7 @@ mod tests {
             assert_eq!(record.month().calendar(), Some((2026, 6)));
             assert_eq!(record.depth(), 31);
             assert_eq!(record.in_check(), position.is_check());
+            assert!(record.is_tactical() && !record.is_quiet());
             assert_eq!(Record::from_bytes(*record.as_bytes()), Some(record));
         }
         let ply = |moves| record(&format!("4k3/8/8/8/8/8/8/4KR2 b - - 12 {moves}"), 0).ply();
@@ -573,6 +598,7 @@ mod tests {
                         result: None,
                         month,
                         depth,
+                        tactical: false,
                     };
                     let label = Label::from_centipawns(centipawns);
                     records.push(Keyed::new(Record::new(&start, label, origin)));

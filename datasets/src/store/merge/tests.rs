@@ -35,6 +35,7 @@ impl Random {
             result: None,
             month: [Month::default(), Month::new(2013, 2), Month::new(2026, 6)][self.below(3)],
             depth: [0, 0, 20][self.below(3)],
+            tactical: self.below(2) == 1,
         };
         let label = Label::from_centipawns(self.below(5) as i64);
         Record::new(&position, label, origin)
