@@ -48,6 +48,6 @@ for file in "${games[@]}"; do
         done
     fi
     "$bin/trainer" compare --pgn "$file" "${contenders[@]}" --json >"$folder/$name.json"
-    "$bin/trainer" compare --pgn "$file" "${contenders[@]}" --picture "$folder/$name.svg"
+    "$bin/trainer" compare --pgn "$file" "${contenders[@]}" --plot "$folder/$name.svg"
     echo
 done

@@ -32,7 +32,7 @@ step "trainer: fit the network, measure it on held-out games every epoch"
 $bin/trainer fit --data out/sample.dataset --out out/sample.safetensors
 
 step "trainer: how good it is on games of another month that no training saw"
-$bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
+$bin/trainer eval --net out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
 
 step "engine: bake the net in"
 KIBITZ_NET=out/sample.safetensors cargo build --release -p engine -p arena --locked

@@ -170,13 +170,9 @@ fn errors_print_one_line_and_set_the_exit_code() {
         (&["perft", "100000"], 2, "100000"),
         (&["bench", "0"], 2, "1 or more"),
         (&["dance"], 2, "dance"),
-        (
-            &["eval", bare, "--model", "/no/such/net"],
-            3,
-            "/no/such/net",
-        ),
+        (&["eval", bare, "--net", "/no/such/net"], 3, "/no/such/net"),
         (&["eval", bare, "--model", not_a_net], 6, "Cargo.toml"),
-        (&["eval", bare, "--model", empty], 6, "empty.net"),
+        (&["eval", bare, "-n", empty], 6, "empty.net"),
     ];
     for (arguments, code, reason) in cases {
         let output = run(arguments);
@@ -202,7 +198,7 @@ fn refuses_other_layouts_by_name() {
     let output = run(&[
         "eval",
         "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-        "--model",
+        "--net",
         path.to_str().unwrap(),
     ]);
     let message = String::from_utf8_lossy(&output.stderr);
@@ -220,7 +216,7 @@ fn a_closed_stderr_does_not_panic() {
         .args([
             "eval",
             "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
-            "--model",
+            "--net",
             "/no/such/net",
         ])
         .stderr(Stdio::piped())

@@ -119,7 +119,7 @@ fn make_builds_a_tunable_engine() {
         let json: Value = serde_json::from_str(&say(&exe, arguments)).unwrap();
         json["quantised"].clone()
     };
-    let given = value(&["eval", fen, "--json", "--model", net.to_str().unwrap()]);
+    let given = value(&["eval", fen, "--json", "--net", net.to_str().unwrap()]);
     assert_eq!(value(&["eval", fen, "--json"]), given);
     let (nodes, speed) = bench(&say(&exe, &["bench"]));
     assert!(speed > 0);

@@ -62,9 +62,11 @@ impl Features {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// `clamp(x, 0, 1)`: a ReLU clipped so that activations fit 7 bits.
+    /// `clamp(x, 0, 1)`: a ReLU clipped so that activations fit 7 bits (CReLU).
+    #[serde(alias = "crelu")]
     ClippedRelu,
     /// `clamp(x, 0, 1)^2` (SCReLU).
+    #[serde(alias = "screlu")]
     SquaredClippedRelu,
     /// `clamp(x, 0, 1) * clamp(y, 0, 1)`, x from the first half of the neurons and y from the
     /// second (Stockfish's pairwise products).
@@ -357,10 +359,16 @@ impl fmt::Display for Activation {
     }
 }
 
+/// Parses the names that `Display` writes, and the short names `crelu` and `screlu`.
 impl FromStr for Activation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Activation, String> {
+        match text {
+            "crelu" => return Ok(Activation::ClippedRelu),
+            "screlu" => return Ok(Activation::SquaredClippedRelu),
+            _ => {}
+        }
         let mut all = Activation::ALL.into_iter();
         all.find(|activation| activation.to_string() == text)
             .ok_or_else(|| {
@@ -474,8 +482,19 @@ mod tests {
             assert_eq!(json, format!("\"{features}\""));
         }
         assert!("threats".parse::<Features>().is_err());
+        for (short, activation) in [
+            ("crelu", Activation::ClippedRelu),
+            ("screlu", Activation::SquaredClippedRelu),
+        ] {
+            assert_eq!(short.parse(), Ok(activation));
+            let json = format!("\"{short}\"");
+            assert_eq!(
+                serde_json::from_str::<Activation>(&json).unwrap(),
+                activation
+            );
+        }
         assert!(
-            "screlu"
+            "relu"
                 .parse::<Activation>()
                 .unwrap_err()
                 .contains("squared")

@@ -295,7 +295,7 @@ fn reported_figures_equal_those_of_eval() {
         };
         let out = net.display().to_string();
         let said = trainer(&[kind, &["--out", &out]].concat());
-        let eval = ["eval", "--model", &out];
+        let eval = ["eval", "--net", &out];
         let text = trainer(&eval).out;
         let json = trainer(&[&eval[..], &["--json"]].concat()).out;
         let measured: Value = serde_json::from_str(&json).unwrap();

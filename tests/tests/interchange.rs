@@ -130,7 +130,7 @@ fn the_report_stands_alone() {
     // `trainer eval --report` writes the same page, on games of any file.
     let other = folder.path().join("other.html");
     let mut eval = program("trainer");
-    eval.args(["eval", "--json", "--model"]).arg(&net);
+    eval.args(["eval", "--json", "--net"]).arg(&net);
     eval.arg("--pgn")
         .arg(sample(SAMPLE))
         .arg("--report")

@@ -199,7 +199,7 @@ fn training_on_shards_is_training_on_the_whole() {
         let mut arguments = vec!["fit", "--data", data, "--out", &net];
         arguments.extend(settings.split(' '));
         folder.run(&arguments).succeeded();
-        let eval = ["eval", "--model", &net, "--data", data];
+        let eval = ["eval", "--net", &net, "--data", data];
         let figures = folder.run(&eval).succeeded().out;
         let (_, figures) = figures.split_once('\n').unwrap();
         (fs::read(folder.path(&net)).unwrap(), figures.to_string())

@@ -37,8 +37,8 @@ fn succeeds_when_the_reader_stops_early() {
     let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
     let contender = format!("net={net}");
     let commands: [&[&str]; 7] = [
-        &["eval", "--model", &net, "--data", "d"],
-        &["eval", "--model", &net, "--data", "d", "--json"],
+        &["eval", "--net", &net, "--data", "d"],
+        &["eval", "--net", &net, "--data", "d", "--json"],
         &["compare", "--pgn", &games, "--contender", &contender],
         &["linear", "--data", "d", "--out", "linear.safetensors"],
         &[
@@ -49,6 +49,8 @@ fn succeeds_when_the_reader_stops_early() {
             "64",
             "--seconds",
             "0.01",
+            "--threads",
+            "1",
         ],
         &FIT,
         &["--help"],
@@ -91,7 +93,7 @@ fn training_continues_when_progress_is_unread() {
 fn fails_on_unwritable_results() {
     let folder = TrainingFolder::new(SAMPLE);
     let full = std::fs::File::options().write(true).open("/dev/full");
-    let mut command = folder.trainer(&["eval", "--model", &default_net(), "--data", "d"]);
+    let mut command = folder.trainer(&["eval", "--net", &default_net(), "--data", "d"]);
     let command = command.stdout(full.unwrap()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let said = Said::from(child.wait_with_output().unwrap());
@@ -152,7 +154,7 @@ fn warns_when_few_positions_are_evaluated() {
     let unlabelled = ["compare", "--pgn", "none.pgn", "--contender", "a=most.pgn"];
     let words = ["none.pgn", "no position has an evaluation"];
     folder.run(&unlabelled).failed(DAMAGED, &words);
-    let said = folder.run(&["eval", "--model", &default_net(), "--pgn", "none.pgn"]);
+    let said = folder.run(&["eval", "--net", &default_net(), "--pgn", "none.pgn"]);
     let said = said.failed(DAMAGED, &words);
     assert_eq!(said.out, "");
 }
@@ -168,7 +170,7 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
         sample(SAMPLE).display().to_string(),
     );
     let calibrate = |net: &str, out: &str| {
-        let arguments = ["calibrate", "--model", net, "--pgn", &games, "--out", out];
+        let arguments = ["calibrate", "--net", net, "--pgn", &games, "--out", out];
         folder.run(&[&arguments[..], &["--json"]].concat())
     };
     let parsed = |said: Said| -> Value { serde_json::from_str(&said.succeeded().out).unwrap() };
@@ -208,7 +210,7 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
     folder
         .run(&[
             "calibrate",
-            "--model",
+            "--net",
             &net,
             "--pgn",
             "none.pgn",
@@ -235,7 +237,7 @@ fn eval_warns_when_labels_use_another_pawn() {
     for (name, network, warned) in [("net", &network, false), ("scaled", &scaled, true)] {
         let file = format!("{name}.safetensors");
         fs::write(folder.path(&file), network.to_bytes(&metadata)).unwrap();
-        let said = folder.run(&["eval", "--model", &file, "--pgn", &games]);
+        let said = folder.run(&["eval", "--net", &file, "--pgn", &games]);
         let said = said.succeeded().out;
         assert_eq!(said.contains("trainer calibrate"), warned, "{said}");
     }
@@ -268,8 +270,8 @@ fn wrong_usage_is_explained() {
             );
         }
     };
-    refused(&["eval", "--model", &net], &["--data", "--pgn"]);
-    let both = ["eval", "--model", &net, "--data", "d", "--pgn", "a.pgn"];
+    refused(&["eval", "--net", &net], &["--data", "--pgn"]);
+    let both = ["eval", "--net", &net, "--data", "d", "--pgn", "a.pgn"];
     refused(&both, &["--data", "--pgn", "cannot be used with"]);
     let whole = "expected a whole number from";
     for (option, value, words) in [
@@ -305,12 +307,13 @@ fn wrong_usage_is_explained() {
     }
     refused(&["bench", "--seconds", "-3"], &["above 0"]);
     refused(&["bench", "--batch", "0"], &[whole]);
+    refused(&["bench", "--threads", "0"], &["--threads"]);
     refused(
         &["linear", "--data", "d", "--out", "n.svg"],
         &[".safetensors"],
     );
     // Input files are not overwritten.
-    let written = ["eval", "--model", &net, "--data", "d", "--report", &net];
+    let written = ["eval", "--net", &net, "--data", "d", "--report", &net];
     refused(&written, &[".html"]);
     let picture = [
         "compare",
@@ -318,7 +321,7 @@ fn wrong_usage_is_explained() {
         "a.pgn",
         "--contender",
         "a=a.pgn",
-        "--picture",
+        "--plot",
     ];
     refused(&[&picture[..], &["a.pgn"]].concat(), &[".svg"]);
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
@@ -331,12 +334,12 @@ fn checks_output_paths_before_the_work() {
     let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
     let words = ["no/folder", "make its folder"];
     let report = ["--report", "no/folder/a.html"];
-    let eval = ["eval", "--model", &net, "--data", "d"];
+    let eval = ["eval", "--net", &net, "--data", "d"];
     let said = folder.run(&[&eval[..], &report].concat());
     assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
     let contender = format!("net={net}");
     let compare = ["compare", "--pgn", &games, "--contender", &contender];
-    let picture = ["--picture", "no/folder/a.svg"];
+    let picture = ["--plot", "no/folder/a.svg"];
     let said = folder.run(&[&compare[..], &picture].concat());
     assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
 }

@@ -61,7 +61,7 @@ fn a_dump_becomes_an_engine_that_plays() {
 
     // The net learned: it is clearly better than chance on games of another year.
     let mut eval = program("trainer");
-    eval.args(["eval", "--json", "--model"])
+    eval.args(["eval", "--json", "--net"])
         .arg(&net)
         .arg("--pgn")
         .arg(sample(UNSEEN));
@@ -169,7 +169,7 @@ fn stored_figures_of_the_shipped_tables_are_reproducible() {
     let fingerprint = &tests::stats(&dataset)["fingerprint"];
     assert_eq!(&stored["dataset"]["fingerprint"], fingerprint);
     let mut eval = program("trainer");
-    eval.args(["eval", "--json", "--model"]).arg(&net);
+    eval.args(["eval", "--json", "--net"]).arg(&net);
     let said = run(eval.arg("--data").arg(&dataset)).succeeded();
     let measured: Value = serde_json::from_str(&said.out).unwrap();
     for side in ["net", "material"] {
@@ -190,7 +190,7 @@ fn the_shipped_net_has_the_pawns_of_its_calibration() {
     let stored = &metadata.training["calibration"];
     assert_eq!(stored["files"], serde_json::json!([JUNE, REBUILT]));
     let mut calibrate = program("trainer");
-    calibrate.args(["calibrate", "--json", "--model"]).arg(&net);
+    calibrate.args(["calibrate", "--json", "--net"]).arg(&net);
     calibrate.arg("--pgn").args([JUNE, REBUILT].map(sample));
     calibrate
         .arg("--out")

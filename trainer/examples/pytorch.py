@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Trains a net in PyTorch on a dataset of Kibitz, for Kibitz's engine to play with.
 
-    ingest build games.pgn.zst --quiet --out games.dataset
+    ingest build games.pgn.zst --keep quiet --out games.dataset
     pip install ./engine/python torch safetensors
     python trainer/examples/pytorch.py games.dataset mine.safetensors
-    engine eval "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1" --model mine.safetensors
+    engine eval "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1" --net mine.safetensors
 
 The net has a first layer of 128 squared neurons, applied to either side's view of the position,
 and one output. It is a starting point for nets of your own; `trainer fit` is some ten times as

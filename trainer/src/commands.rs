@@ -82,4 +82,44 @@ mod tests {
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
     }
+
+    #[test]
+    fn short_and_earlier_names_mean_the_same() {
+        let parsed = |line: &str| {
+            let arguments = Arguments::try_parse_from(line.split_whitespace());
+            format!("{:?}", arguments.unwrap_or_else(|error| panic!("{error}")))
+        };
+        for (line, other) in [
+            (
+                "trainer fit --data d --out n.safetensors --learning-rate 0.1 --batch 64 --threads 2",
+                "trainer fit -d d -o n.safetensors --lr 0.1 --batch-size 64 -t 2",
+            ),
+            (
+                "trainer fit --out n.safetensors --activation squared-clipped-relu",
+                "trainer fit --out n.safetensors --activation screlu",
+            ),
+            (
+                "trainer bench --batch 64 --activation clipped-relu",
+                "trainer bench --batch-size 64 --activation crelu",
+            ),
+            (
+                "trainer eval --net n.safetensors --data d",
+                "trainer eval --model n.safetensors -d d",
+            ),
+            (
+                "trainer calibrate --net a.safetensors --pgn g.pgn --out b.safetensors",
+                "trainer calibrate --model a.safetensors --pgn g.pgn -o b.safetensors",
+            ),
+            (
+                "trainer compare --pgn g.pgn --contender a=a.pgn --plot a.svg",
+                "trainer compare --pgn g.pgn --contender a=a.pgn --picture a.svg",
+            ),
+            (
+                "trainer report n.safetensors --plot a.svg",
+                "trainer report n.safetensors --picture a.svg",
+            ),
+        ] {
+            assert_eq!(parsed(line), parsed(other), "{other}");
+        }
+    }
 }

@@ -167,7 +167,7 @@ fn report_compares_runs() {
         "b.metrics.jsonl",
         "--out",
         "runs.html",
-        "--picture",
+        "--plot",
         "runs.svg",
     ];
     let said = run(folder, &[&arguments[..], &["--json"]].concat());

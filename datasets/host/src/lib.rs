@@ -2,7 +2,7 @@
 //! by the user ([`read`], [`check_free`]), stop signals ([`StopSignal`], [`unless_stopped`]),
 //! output that tolerates closed pipes ([`print()`], [`tell`]), exit codes ([`ExitCode`]) and the
 //! version ([`VERSION`]). Feature `progress` adds progress bars (`Progress`), feature `archive`
-//! adds resumable outputs (`archive`).
+//! resumable outputs (`archive`), feature `threads` the option `--threads` (`Threads`).
 //!
 //! The crate knows nothing of datasets. It stands in their folder because the workspace's top level
 //! is given, and `datasets` is the lowest crate that needs it.
@@ -16,6 +16,8 @@ mod output;
 #[cfg(feature = "progress")]
 mod progress;
 mod stop;
+#[cfg(feature = "threads")]
+mod threads;
 mod version;
 
 pub use exit::ExitCode;
@@ -24,4 +26,6 @@ pub use output::{print, tell};
 #[cfg(feature = "progress")]
 pub use progress::{Form, FormattedDuration, Progress};
 pub use stop::{StopSignal, unless_stopped};
+#[cfg(feature = "threads")]
+pub use threads::Threads;
 pub use version::VERSION;

@@ -36,8 +36,14 @@ pub struct BenchArgs {
     #[arg(long, conflicts_with = "depth")]
     evaluations: bool,
     /// Network to measure instead of the embedded one
-    #[arg(long, value_name = "NET.safetensors", requires = "evaluations")]
-    model: Option<PathBuf>,
+    #[arg(
+        short,
+        long,
+        alias = "model",
+        value_name = "NET.safetensors",
+        requires = "evaluations"
+    )]
+    net: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -134,7 +140,7 @@ struct KernelSpeed {
 }
 
 fn run_evaluations(args: &BenchArgs) -> Result<()> {
-    let network = match &args.model {
+    let network = match &args.net {
         Some(path) => load_network(path)?.1,
         None => embedded_networks()?.1,
     };

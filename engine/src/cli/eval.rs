@@ -15,7 +15,7 @@ use super::{fen_argument, files};
 const EXAMPLES: &str = "\
 Examples:
   engine eval \"r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\"
-  engine eval \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\" --model other.safetensors --json
+  engine eval \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\" --net other.safetensors --json
 
 The board shows each piece's value to the network: the evaluation with it less
 the evaluation without it, in pawns from White's point of view.";
@@ -28,8 +28,8 @@ pub struct EvalArgs {
     #[arg(value_parser = fen_argument)]
     fen: Board,
     /// Network (default: embedded)
-    #[arg(long, value_name = "NET.safetensors")]
-    model: Option<PathBuf>,
+    #[arg(short, long, alias = "model", value_name = "NET.safetensors")]
+    net: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -71,7 +71,7 @@ fn as_text<S: Serializer>(square: &Square, serializer: S) -> Result<S::Ok, S::Er
 
 /// Prints the static evaluation of a position, and the values of its pieces.
 pub fn run(args: &EvalArgs) -> Result<()> {
-    let (float, quantised) = match &args.model {
+    let (float, quantised) = match &args.net {
         Some(path) => files::load_network(path)?,
         None => files::embedded_networks()?,
     };

@@ -166,7 +166,7 @@ fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
         _ => LAYOUT,
     };
     let activation = match choices.seldom(32) {
-        true => "screlu".to_string(),
+        true => "gelu".to_string(),
         false => architecture.activation.to_string(),
     };
     let mut any = || match choices.seldom(4) {

@@ -5,7 +5,6 @@
 //! and a record is copied once between its decoded block and its batch. Bounded queues limit
 //! memory.
 
-use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
@@ -34,14 +33,11 @@ pub fn read_epoch<'scope>(
     skip: u64,
 ) -> Receiver<Result<Vec<Record>, Error>> {
     let (sender, receiver) = sync_channel(AHEAD);
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = rayon::current_num_threads().min(MOST_THREADS);
     scope.spawn(move || {
         let result = dataset
             .shuffled(Split::Train, seed, epoch)
-            .and_then(|order| {
-                let threads = threads.min(MOST_THREADS);
-                send_batches(&order, filter, (size, skip), threads, &sender)
-            });
+            .and_then(|order| send_batches(&order, filter, (size, skip), threads, &sender));
         if let Err(error) = result {
             // The receiver may be gone.
             let _ = sender.send(Err(error));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use host::Threads;
 
 use crate::commands::output::json;
 use crate::commands::recipe::NetworkOptions;
@@ -27,7 +28,7 @@ Rates are samples a second, of each part alone and of reader and device together
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
     /// Dataset to read; by default trains on positions of random games
-    #[arg(long, value_name = "DATASET")]
+    #[arg(short, long, value_name = "DATASET")]
     data: Option<PathBuf>,
     /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
     /// them)
@@ -40,13 +41,15 @@ pub struct Arguments {
     #[command(flatten)]
     network: NetworkOptions,
     /// Positions a step
-    #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
+    #[arg(long, alias = "batch-size", value_name = "N", default_value = "16384", allow_negative_numbers = true,
           value_parser = values::batch)]
     batch: usize,
     /// Seconds to measure each part, after a warm-up
     #[arg(long, value_name = "S", default_value = "5", allow_negative_numbers = true,
           value_parser = values::seconds)]
     seconds: Duration,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,6 +60,7 @@ pub struct Arguments {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    arguments.threads.apply();
     let device = Device::find(arguments.device)?;
     let dataset = match &arguments.data {
         Some(path) => Some(dataset::open_to_train_on(path)?),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
+use host::Threads;
 use models::{Metadata, Network};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -21,7 +22,7 @@ use network::bound;
 
 const EXAMPLE: &str = "\
 Example: a net with labels by Stockfish, whose pawn is smaller than that of Lichess:
-  trainer calibrate --model net.safetensors --pgn lichess.pgn.zst --out calibrated.safetensors
+  trainer calibrate --net net.safetensors --pgn lichess.pgn.zst --out calibrated.safetensors
 
 Engines differ in the size of their pawn, and a net has its labels' pawn. The command finds the
 factor on all values with the smallest mean distance in win chance to other labels (`trainer
@@ -33,17 +34,19 @@ unless weights reach the bound of training: they are clamped to it, and counted.
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
     /// Net to calibrate
-    #[arg(long, value_name = "NET.safetensors")]
-    model: PathBuf,
+    #[arg(short, long, alias = "model", value_name = "NET.safetensors")]
+    net: PathBuf,
     /// PGN files with [%eval] comments, the labels
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pgn: Vec<PathBuf>,
     /// Net to write
-    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
+    #[arg(short, long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
     /// Replace an existing net
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -71,9 +74,10 @@ struct Calibration {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    arguments.threads.apply();
     host::check_free(&arguments.out, arguments.force)?;
     files::check_writable(&arguments.out)?;
-    let net = net::read(&arguments.model)?;
+    let net = net::read(&arguments.net)?;
     let measure = |network: &Network| {
         let contender = Contender::network(String::new(), network);
         let comparison = comparison::compare(&[contender], arguments.pgn.clone())?;
@@ -86,7 +90,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         held,
         before: figures,
         after: measure(&network)?.figures,
-        model: arguments.model,
+        model: arguments.net,
         data: arguments.pgn,
     };
     let bytes = network.to_bytes(&metadata(&net, &calibration));

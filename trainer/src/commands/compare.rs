@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use host::tell;
+use host::{Threads, tell};
 use models::bullet::BulletShape;
 
 use crate::commands::output::json;
@@ -17,7 +17,7 @@ const EXAMPLE: &str = "\
 Example: a net beside Stockfish, depth 8, on games with evaluations:
   ingest annotate games.pgn.zst --engine stockfish --depth 8 --replace --out depth8.pgn.zst
   trainer compare --pgn games.pgn.zst --contender kibitz=models/default.safetensors \\
-      --contender 'Stockfish depth 8=depth8.pgn.zst' --picture compared.svg
+      --contender 'Stockfish depth 8=depth8.pgn.zst' --plot compared.svg
 
 All figures are over the positions that every contender evaluates, except those labelled with
 a mate; `trainer eval --help` explains them. Material comes first.";
@@ -37,8 +37,10 @@ pub struct Arguments {
     #[arg(long, value_name = "HIDDENxBUCKETS:ACTIVATION:SCALE")]
     bullet: Option<BulletShape>,
     /// Draw the figures as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
-    picture: Option<PathBuf>,
+    #[arg(long, alias = "picture", value_name = "FILE.svg", value_parser = values::picture)]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -49,10 +51,11 @@ pub struct Arguments {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    arguments.threads.apply();
     let mut contenders = vec![Contender::material()];
     let names = arguments.contender.iter().map(|(name, _)| &name[..]);
     comparison::check_names(names)?;
-    if let Some(path) = &arguments.picture {
+    if let Some(path) = &arguments.plot {
         files::check_picture(path)?;
     }
     let ends_with = |path: &Path, end: &str| path.extension().is_some_and(|found| found == end);
@@ -87,7 +90,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     } else {
         host::print(&comparison.to_string())?;
     }
-    match arguments.picture {
+    match arguments.plot {
         Some(path) => files::write(&path, comparison::svg(&comparison).as_bytes()),
         None => Ok(()),
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use datasets::Dataset;
+use host::Threads;
 use models::bullet::BulletShape;
 use serde::Serialize;
 
@@ -23,10 +24,10 @@ use crate::report::summary;
 
 const EXAMPLE: &str = "\
 Examples:
-  trainer eval --model net.safetensors --data 2013-02.dataset
-  trainer eval --model net.safetensors --pgn annotated.pgn.zst other.pgn --json
-  trainer eval --model net.safetensors --pgn annotated.pgn.zst --report net.html
-  trainer eval --model quantised.bin --bullet 256x8:screlu:400 --pgn annotated.pgn.zst
+  trainer eval --net net.safetensors --data 2013-02.dataset
+  trainer eval --net net.safetensors --pgn annotated.pgn.zst other.pgn --json
+  trainer eval --net net.safetensors --pgn annotated.pgn.zst --report net.html
+  trainer eval --net quantised.bin --bullet 256x8:screlu:400 --pgn annotated.pgn.zst
 
 Figures over all positions except those labelled with a mate, for the side to move:
   winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
@@ -44,14 +45,14 @@ net's floats, in centipawns, over all positions.";
 #[command(after_help = EXAMPLE, group = ArgGroup::new("positions").required(true))]
 pub struct Arguments {
     /// Net to measure
-    #[arg(long, value_name = "NET.safetensors")]
-    model: PathBuf,
+    #[arg(short, long, alias = "model", value_name = "NET.safetensors")]
+    net: PathBuf,
     /// The net is a quantised.bin of bullet, of this shape, such as 256x8:screlu:400: hidden
     /// neurons, output buckets, activation (screlu or crelu) and scale
     #[arg(long, value_name = "HIDDENxBUCKETS:ACTIVATION:SCALE")]
     bullet: Option<BulletShape>,
     /// Dataset with the held-out games to measure on
-    #[arg(long, value_name = "DATASET", group = "positions")]
+    #[arg(short, long, value_name = "DATASET", group = "positions")]
     data: Option<PathBuf>,
     /// PGN files with [%eval] comments: measures on every labelled position
     #[arg(long, value_name = "FILE", num_args = 1.., group = "positions")]
@@ -59,6 +60,8 @@ pub struct Arguments {
     /// Write an HTML report with pictures
     #[arg(long, value_name = "FILE.html", value_parser = values::page)]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -81,12 +84,13 @@ pub struct EvalReport {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    arguments.threads.apply();
     if let Some(path) = &arguments.report {
         files::check_picture(path)?;
     }
     let net = match arguments.bullet {
-        Some(shape) => net::read_bullet(&arguments.model, shape)?,
-        None => net::read(&arguments.model)?,
+        Some(shape) => net::read_bullet(&arguments.net, shape)?,
+        None => net::read(&arguments.net)?,
     };
     let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
     let (measured, result) = match (&dataset, &arguments.data) {
@@ -95,7 +99,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     };
     let data = arguments.data.map_or(arguments.pgn, |path| vec![path]);
     let report = EvalReport {
-        model: arguments.model,
+        model: arguments.net,
         data,
         measured,
     };

@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     format: Format,
     /// File to write: NAME.rs or NAME.c, with others beside it; NAME.bin for bullet
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// For bullet: centipawns of an output of 1, SCALE in the engine; by default 400, as in
     /// bullet's examples. Kibitz's nets lose least to rounding with 100

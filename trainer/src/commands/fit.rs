@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use datasets::Dataset;
-use host::{StopSignal, tell};
+use host::{StopSignal, Threads, tell};
 use serde::Serialize;
 
 use crate::commands::output::{held_out_figures, json};
@@ -62,7 +62,7 @@ pub struct Arguments {
     #[arg(long)]
     print_recipe: bool,
     /// Net to write; earlier stages of a recipe add `.stageN` to its name
-    #[arg(long, value_name = "NET.safetensors", value_parser = values::net,
+    #[arg(short, long, value_name = "NET.safetensors", value_parser = values::net,
           required_unless_present = "print_recipe")]
     out: Option<PathBuf>,
     /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
@@ -83,6 +83,8 @@ pub struct Arguments {
     /// Continue from the checkpoint beside the net, if there is one
     #[arg(long)]
     resume: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Minutes between two checkpoints within an epoch
     #[arg(long, value_name = "MINUTES", default_value = "5", allow_negative_numbers = true,
           value_parser = values::minutes)]
@@ -111,6 +113,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let Some(out) = arguments.out.filter(|_| !arguments.print_recipe) else {
         return Ok(host::print(recipe::DEFAULT)?);
     };
+    arguments.threads.apply();
     let device = Device::find(arguments.device)?;
     let recipe = match &arguments.recipe {
         Some(path) => Recipe::read(path)?,

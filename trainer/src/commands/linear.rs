@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use datasets::Split;
+use host::Threads;
 
 use crate::commands::output::{held_out_figures, json};
 use crate::commands::{dataset, values};
@@ -27,10 +28,10 @@ their sum, which all programs read. The same command gives the same net.";
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
     /// Dataset, as `ingest build` writes it
-    #[arg(long, value_name = "DATASET")]
+    #[arg(short, long, value_name = "DATASET")]
     data: PathBuf,
     /// Net to write
-    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
+    #[arg(short, long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
     /// Passes over the training positions
     #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
@@ -43,6 +44,8 @@ pub struct Arguments {
     /// Replace an existing net
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Print the summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -53,6 +56,7 @@ pub struct Arguments {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    arguments.threads.apply();
     let dataset = dataset::open_to_train_on(&arguments.data)?;
     let plan = TablesPlan {
         out: arguments.out,

@@ -46,7 +46,7 @@ pub struct NetworkOptions {
     #[arg(long, num_args = 0, default_missing_value = "true")]
     mirrored: Option<bool>,
     /// Activation of the first layer's sums: clipped-relu, squared-clipped-relu (the default), or
-    /// pairwise-clipped-relu, the products of two halves
+    /// pairwise-clipped-relu, the products of two halves; in short crelu and screlu
     #[arg(long)]
     activation: Option<Activation>,
     /// Copies of the later layers, each for a range of the number of pieces; by default 8
@@ -64,7 +64,7 @@ pub struct NetworkOptions {
 #[serde(default, deny_unknown_fields)]
 pub struct Stage {
     /// Dataset, as `ingest build` writes it
-    #[arg(long, value_name = "DATASET")]
+    #[arg(short, long, value_name = "DATASET")]
     data: Option<PathBuf>,
     /// Training positions: quiet (the default), those whose static evaluation a search uses, or
     /// all. Held-out games are measured whole
@@ -76,13 +76,14 @@ pub struct Stage {
     #[serde(deserialize_with = "read::epochs")]
     epochs: Option<u64>,
     /// Positions a step; by default 512 for small datasets, up to 16384 for large ones
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::batch)]
-    #[serde(deserialize_with = "read::batch")]
+    #[arg(long, alias = "batch-size", value_name = "N", allow_negative_numbers = true,
+          value_parser = values::batch)]
+    #[serde(alias = "batch_size", deserialize_with = "read::batch")]
     batch: Option<usize>,
     /// Learning rate at the peak of the schedule; by default 0.003
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true,
+    #[arg(long, alias = "lr", value_name = "RATE", allow_negative_numbers = true,
           value_parser = values::learning_rate)]
-    #[serde(deserialize_with = "read::learning_rate")]
+    #[serde(alias = "lr", deserialize_with = "read::learning_rate")]
     learning_rate: Option<f64>,
     /// Decay of the learning rate after its peak; by default cosine
     #[arg(long, value_enum)]
@@ -510,19 +511,21 @@ mod tests {
     #[test]
     fn file_and_options_give_the_same_recipe() {
         let from_file = recipe(
-            "[network]\nhidden = [64, 16]\nview = \"both\"\n[[stage]]\nepochs = 7\n\
-             learning_rate = 1e-3\nwdl = \"0:0.5\"\nschedule = \"linear\"\nown_scale = 0.25",
+            "[network]\nhidden = [64, 16]\nview = \"both\"\nactivation = \"screlu\"\n[[stage]]\n\
+             epochs = 7\nlr = 1e-3\nbatch_size = 64\nwdl = \"0:0.5\"\nschedule = \"linear\"\nown_scale = 0.25",
         );
         let given = Given {
             seed: Some(9),
             network: NetworkOptions {
                 hidden: Some(values::hidden("64,16").unwrap()),
                 view: Some(View::Both),
+                activation: Some(Activation::SquaredClippedRelu),
                 ..NetworkOptions::default()
             },
             stage: Stage {
                 epochs: Some(7),
                 learning_rate: Some(1e-3),
+                batch: Some(64),
                 wdl: Some(ResultShare { from: 0.0, to: 0.5 }),
                 schedule: Some(Decay::Linear),
                 own_scale: Some(0.25),

@@ -28,11 +28,11 @@ pub struct Arguments {
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
     /// Write an HTML page with curves and figures
-    #[arg(long, value_name = "FILE.html", value_parser = values::page)]
+    #[arg(short, long, value_name = "FILE.html", value_parser = values::page)]
     out: Option<PathBuf>,
     /// Draw the curves as SVG
-    #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
-    picture: Option<PathBuf>,
+    #[arg(long, alias = "picture", value_name = "FILE.svg", value_parser = values::picture)]
+    plot: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -49,7 +49,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
             arguments.runs.len()
         )));
     }
-    for path in [&arguments.out, &arguments.picture].into_iter().flatten() {
+    for path in [&arguments.out, &arguments.plot].into_iter().flatten() {
         files::check_picture(path)?;
     }
     let runs = runs::read(&arguments.runs)?;
@@ -60,7 +60,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.out {
         files::write(path, runs_page::html(&runs).as_bytes())?;
     }
-    if let Some(path) = &arguments.picture {
+    if let Some(path) = &arguments.plot {
         files::write(path, runs_page::svg(&runs).as_bytes())?;
     }
     Ok(())

@@ -1,10 +1,9 @@
 //! Feed: prepares batches for the device on background threads, in order.
 
 use std::iter;
-use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::{self, Scope};
+use std::thread::Scope;
 
 use datasets::{Error, Record};
 use models::Architecture;
@@ -28,12 +27,16 @@ pub fn feed<'scope, E: Executor>(
     architecture: Architecture,
     aim: impl Fn(u64) -> Aim + Send + Sync + 'scope,
 ) -> impl Iterator<Item = Result<Ready<E>, Error>> + 'scope {
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let prepare = move |number, records: Vec<Record>| {
         let positions = records.len();
         (E::prepare(architecture, records, aim(number)), positions)
     };
-    prepared(scope, batches, threads.min(MOST_THREADS), prepare)
+    prepared(
+        scope,
+        batches,
+        rayon::current_num_threads().min(MOST_THREADS),
+        prepare,
+    )
 }
 
 /// Maps `prepare` over numbered batches on `threads` threads, in order.
@@ -77,6 +80,8 @@ fn prepared<'scope, T: Send + 'scope>(
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     use crate::testing::games;
