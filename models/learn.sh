@@ -48,7 +48,7 @@ for ((n = 1; n <= generations; n++)); do
     "$bin/arena" generate --engine "$(player "$last")" --nodes "$nodes" \
         --positions "$positions" --seed "$n" --out "$folder/gen$n.pgn.zst"
     games+=("$folder/gen$n.pgn.zst")
-    "$bin/ingest" build "${games[@]}" --quiet --td-lambda 0.9 --validation-percent 2 \
+    "$bin/ingest" build "${games[@]}" --keep quiet --td-lambda 0.9 --validation-percent 2 \
         --out "$folder/gen$n.dataset"
     "$bin/trainer" fit --data "$folder/gen$n.dataset" --device cpu --seed "$n" \
         --hidden 128,32,32 --view mover --activation clipped-relu --buckets 1 --epochs 5 --resume --out "$folder/gen$n.safetensors"
@@ -83,4 +83,4 @@ ladder="$folder/elo-${#kept[@]}"
 mv "$folder/elo.json.part" "$folder/elo.json"
 held_out=datasets/samples/dump_2026-06_annotated500.pgn.zst
 "$bin/trainer" compare --pgn "$held_out" "${contenders[@]}" --json >"$folder/held-out.json"
-"$bin/trainer" compare --pgn "$held_out" "${contenders[@]}" --picture "$folder/held-out.svg"
+"$bin/trainer" compare --pgn "$held_out" "${contenders[@]}" --plot "$folder/held-out.svg"

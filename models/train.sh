@@ -33,7 +33,7 @@ bin=${CARGO_TARGET_DIR:-target}/release
     --out "$folder/selfplay.pgn.zst"
 
 # Games with evaluations: Lichess's own, and those of TCEC's engines. The search evaluates only
-# quiet positions: without --quiet the net loses some 40 Elo.
+# quiet positions: without --keep quiet the net loses some 40 Elo.
 samples=datasets/samples
 lichess=(
     $samples/dump_2026-06_annotated500.pgn.zst
@@ -41,7 +41,7 @@ lichess=(
     $samples/dump_2013-02_rewritten2551.pgn.zst
 )
 "$bin/ingest" build "$folder/human.pgn.zst" "$tcec" "${lichess[@]}" "$folder/selfplay.pgn.zst" \
-    --quiet --validation-percent 2 --out "$folder/all.dataset"
+    --keep quiet --validation-percent 2 --out "$folder/all.dataset"
 
 # The linear baseline that a net must beat.
 [ -e "$folder/linear.safetensors" ] ||
@@ -52,5 +52,5 @@ cp models/recipes/default.toml "$folder"
 "$bin/trainer" fit --recipe "$folder/default.toml" --resume --out "$folder/net.safetensors"
 
 # Most labels score a pawn lower than Lichess does.
-"$bin/trainer" calibrate --model "$folder/net.safetensors" --pgn "${lichess[@]:0:2}" \
+"$bin/trainer" calibrate --net "$folder/net.safetensors" --pgn "${lichess[@]:0:2}" \
     --out "$folder/default.safetensors"

@@ -120,7 +120,7 @@ if [ ! -e "$dataset" ]; then
             mv "${data[0]}.part" "${data[0]}"
         }
     fi
-    step dataset ingest build "${data[@]}" --quiet --validation-percent 2 --out "$dataset"
+    step dataset ingest build "${data[@]}" --keep quiet --validation-percent 2 --out "$dataset"
 fi
 ingest stats "$dataset" --json >"$out/dataset.json"
 

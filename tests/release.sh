@@ -93,8 +93,8 @@ windows_programs() {
     folder=$(mktemp -d)
     python3 -m zipfile -e "$1" "$folder"
     unpacked=$(compgen -G "$folder/kibitz-*")
-    wine "$unpacked/ingest.exe" build $sample --quiet --out "$folder/windows.dataset"
-    "$build/release/ingest" build $sample --quiet --out "$folder/linux.dataset"
+    wine "$unpacked/ingest.exe" build $sample --keep quiet --out "$folder/windows.dataset"
+    "$build/release/ingest" build $sample --keep quiet --out "$folder/linux.dataset"
     # Skip the first line, which names the dataset.
     diff <("$build/release/ingest" stats "$folder/linux.dataset" | tail -n +2) \
         <(wine "$unpacked/ingest.exe" stats "$folder/windows.dataset" | tr -d '\r' | tail -n +2)

@@ -284,11 +284,11 @@ fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
         ),
     ] {
         let mut engine = program("engine");
-        engine.args(["eval", START, "--model"]).arg(path(file));
+        engine.args(["eval", START, "--net"]).arg(path(file));
         run(&mut engine).failed(code, &words);
         let mut trainer = program("trainer");
         trainer
-            .args(["eval", "--model"])
+            .args(["eval", "--net"])
             .arg(path(file))
             .arg("--pgn")
             .arg(sample(JUNE));
@@ -394,7 +394,7 @@ fn names_the_filters_that_differ() {
     command
         .arg("build")
         .arg(sample(JUNE))
-        .args(["--quiet", "--out"]);
+        .args(["--keep", "quiet", "--out"]);
     let words = ["other filters (quiet not set, now true)", "another --out"];
     run(command.arg(&dataset)).failed(REFUSED, &words);
 }

@@ -263,7 +263,7 @@ fn bots_and_terminations_are_left_out_on_request() {
 
 #[test]
 fn quiet_positions_are_neither_in_check_nor_before_a_capture_or_promotion() {
-    let records = check_positions("--quiet", "not_quiet", |_, san, _, next| {
+    let records = check_positions("--keep quiet", "not_quiet", |_, san, _, next| {
         !san.contains('+') && !next.contains('x') && !next.contains('=')
     });
     assert!(records.iter().all(|record| !record.in_check()));

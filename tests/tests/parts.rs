@@ -339,7 +339,10 @@ fn other_filters_and_versions_are_refused_by_name() {
     let path = |name: &str| folder.path().join(name);
     build(&[&sample(JUNE)], &path("june")).succeeded();
     let mut quiet = program("ingest");
-    quiet.arg("build").arg(sample(OCTOBER)).arg("--quiet");
+    quiet
+        .arg("build")
+        .arg(sample(OCTOBER))
+        .args(["--keep", "quiet"]);
     run(quiet.arg("--out").arg(path("october"))).succeeded();
     let both = [path("june"), path("october")];
     let words = ["october: made with other filters", "june", "quiet"];

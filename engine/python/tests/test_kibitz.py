@@ -39,7 +39,7 @@ def folder(tmp_path_factory):
     """A folder with a dataset and its exported rows, both made by `ingest`."""
     folder = tmp_path_factory.mktemp("dataset")
     dataset, rows = folder / "games.dataset", folder / "rows.parquet"
-    program("ingest", "build", SAMPLE, "--quiet", "--out", dataset)
+    program("ingest", "build", SAMPLE, "--keep", "quiet", "--out", dataset)
     program("ingest", "export", dataset, "--format", "parquet", "--split", "all", "--out", rows)
     return folder
 

@@ -48,7 +48,7 @@ must name one.
 
 Example:
   kibitz-cluster build /nfs/2026-05.pgn.zst /nfs/2026-06.pgn.zst --out /nfs/lichess.dataset
-  kibitz-cluster build https://example.org/games.pgn.zst --out /nfs/games.dataset -- --quiet
+  kibitz-cluster build https://example.org/games.pgn.zst --out /nfs/games.dataset -- --keep quiet
   kibitz-cluster build /nfs/2026-*.pgn.zst --shards 64 --out /nfs/2026.shards
   kibitz-cluster build /nfs/2026-05.pgn.zst --work /nfs/work --out s3://datasets/lichess
 
@@ -85,7 +85,11 @@ def parser() -> argparse.ArgumentParser:
         "months", nargs="+", metavar="MONTH", help="a dump: a file, or an http(s) or s3 URL"
     )
     build.add_argument(
-        "--out", required=True, metavar="PLACE", help="the dataset: a folder, or s3://BUCKET/NAME"
+        "-o",
+        "--out",
+        required=True,
+        metavar="PLACE",
+        help="the dataset: a folder, or s3://BUCKET/NAME",
     )
     build.add_argument(
         "--shards",
@@ -101,12 +105,14 @@ def parser() -> argparse.ArgumentParser:
     )
     annotate.add_argument("games", metavar="GAMES", help="a file, or an http(s) or s3 URL")
     who = annotate.add_mutually_exclusive_group(required=True)
-    who.add_argument("--engine", metavar="CMD", help="a UCI engine that every node has")
-    who.add_argument("--net", metavar="NET.safetensors", help="a net, at one path on all nodes")
+    who.add_argument("-e", "--engine", metavar="CMD", help="a UCI engine that every node has")
+    who.add_argument(
+        "-n", "--net", metavar="NET.safetensors", help="a net, at one path on all nodes"
+    )
     limit = annotate.add_mutually_exclusive_group(required=True)
     limit.add_argument("--nodes", type=int, metavar="N", help="nodes to search a position")
     limit.add_argument("--depth", type=int, metavar="N", help="plies to search a position")
-    annotate.add_argument("--out", required=True, metavar="FILE.pgn.zst")
+    annotate.add_argument("-o", "--out", required=True, metavar="FILE.pgn.zst")
     add_run_arguments(annotate, part_megabytes=10)
     annotate.set_defaults(run=run_annotate)
 

@@ -64,10 +64,10 @@ pub struct Arguments {
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
     /// Output: compressed like a Lichess dump, or plain text if the name ends with .pgn
-    #[arg(long, value_name = "FILE.pgn[.zst]")]
+    #[arg(short, long, value_name = "FILE.pgn[.zst]")]
     out: PathBuf,
-    /// Engines working in parallel [default: one a core]
-    #[arg(long, value_name = "N", value_parser = values::processes)]
+    /// Engines working in parallel, or with --net threads [default: one a core]
+    #[arg(long, alias = "threads", value_name = "N", value_parser = values::processes)]
     processes: Option<NonZero<usize>>,
     /// Keep N positions queued in an engine, sent without the moves before them: faster for short
     /// searches. Only for engines that queue a second `go` until the first search ends, as
@@ -102,10 +102,10 @@ pub struct Arguments {
 #[group(required = true, multiple = false)]
 struct EvaluatorArguments {
     /// UCI engine: a program, and any arguments
-    #[arg(long, value_name = "COMMAND", value_parser = values::command)]
+    #[arg(short, long, value_name = "COMMAND", value_parser = values::command)]
     engine: Option<String>,
     /// Kibitz with a net in this process: a network's file, `embedded`, or `material`
-    #[arg(long, value_name = "NET")]
+    #[arg(short, long, value_name = "NET")]
     net: Option<String>,
 }
 

@@ -9,7 +9,7 @@ use datasets::{
     Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
     Unfinished,
 };
-use host::StopSignal;
+use host::{StopSignal, Threads};
 use serde::Serialize;
 
 use crate::commands::filters::{self, FilterArguments};
@@ -35,7 +35,7 @@ Example:
   AWS_ENDPOINT_URL=http://10.0.0.5:9000 ingest build s3://dumps/games.pgn.zst --out lichess.dataset
   zstdcat games.pgn.zst | ingest build - --out lichess.dataset
   ingest build 2026-06.pgn.zst --out quiet.dataset \\
-    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000
+    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --keep quiet --max-eval 1000
   ingest build selfplay.viri --td-lambda 0.7 --out selfplay.dataset
   ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
   ingest build 2026-06.pgn.zst --part 2/2 --out b.dataset   # on another
@@ -51,7 +51,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Dataset folder, created if missing
-    #[arg(long, value_name = "DATASET")]
+    #[arg(short, long, value_name = "DATASET")]
     out: PathBuf,
     /// Read only part I of N of each source; `ingest merge` joins them
     #[arg(long, value_name = "I/N")]
@@ -59,6 +59,8 @@ pub struct Arguments {
     /// Discard an unfinished build of other sources or filters in --out
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -79,6 +81,7 @@ pub(crate) fn unfinished(force: bool) -> Unfinished {
 /// # Errors
 /// The first source that failed, after everything readable has been sealed.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    arguments.threads.apply();
     let filters = arguments.filters.filters()?;
     let stop = StopSignal::listen()?;
     // Open files before anything is made, so that a wrong name stops the build at once, and URLs

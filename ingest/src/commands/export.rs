@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use datasets::{Dataset, Error, Record, Split};
-use host::StopSignal;
+use host::{StopSignal, Threads};
 
 use crate::export::format::Format;
 use crate::export::output::{self, Output};
@@ -57,7 +57,7 @@ pub struct Arguments {
     #[arg(long, value_enum)]
     format: Format,
     /// Output file, or - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Replace an existing file
     #[arg(long)]
@@ -68,6 +68,8 @@ pub struct Arguments {
     /// Leave out positions of games without a known result
     #[arg(long)]
     known_results: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -99,6 +101,7 @@ impl Side {
 /// # Errors
 /// If the dataset cannot be read, or the file cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    arguments.threads.apply();
     let to_stdout = output::is_stdout(&arguments.out);
     let special = std::fs::metadata(&arguments.out).is_ok_and(|out| !out.is_file());
     // A pipe may block, and leaves nothing to tidy up: let signals end the program.

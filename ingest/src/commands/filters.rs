@@ -7,7 +7,7 @@ use std::str::FromStr;
 use anyhow::{Result, bail};
 use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
 use datasets::{Filters, Label, Month, Speed, TdLambda, Termination};
 
 use crate::commands::values;
@@ -32,6 +32,13 @@ filters are part of the dataset, which accepts no data built with others.
   Results of games that were abandoned, lost on time or ended by a rules
   infraction are kept as unknown, whatever the filters.
 ";
+
+/// Positions that `--keep` keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Keep {
+    All,
+    Quiet,
+}
 
 /// Filter arguments.
 #[derive(Args)]
@@ -71,9 +78,12 @@ pub struct FilterArguments {
     /// Only positions after at least this many half-moves, counted as in FEN
     #[arg(long, value_name = "PLY", default_value_t = 0)]
     min_ply: u16,
-    /// Only positions not in check from which neither a capture nor a promotion was played (a PGN
-    /// has no best move, so the played one is used)
-    #[arg(long)]
+    /// Positions to keep: all, or the quiet ones, which are not in check and from which neither a
+    /// capture nor a promotion was played (a PGN has no best move, so the played one is used)
+    #[arg(long, value_enum, default_value_t = Keep::All)]
+    keep: Keep,
+    /// Earlier spelling of --keep quiet.
+    #[arg(long, hide = true, conflicts_with = "keep")]
     quiet: bool,
     /// Only evaluations of at least this absolute size; mates stay
     #[arg(long, value_name = "CENTIPAWNS", default_value_t = 0, value_parser = centipawns())]
@@ -139,7 +149,7 @@ impl FilterArguments {
             skip_bots: self.skip_bots,
             skip_terminations: self.skip_terminations.iter().copied().collect(),
             min_ply: self.min_ply,
-            quiet: self.quiet,
+            quiet: self.quiet || self.keep == Keep::Quiet,
             min_eval: self.min_eval,
             max_eval: self.max_eval,
             skip_mates: self.skip_mates,
@@ -197,4 +207,29 @@ where
         let found = names.iter().find(|(_, name)| *name == text);
         found.map(|&(value, _)| value).ok_or("no such name")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        filters: FilterArguments,
+    }
+
+    #[test]
+    fn quiet_positions_have_two_spellings() {
+        let quiet = |arguments: &[&str]| {
+            let line = [&["build"], arguments].concat();
+            Line::try_parse_from(line).map(|line| line.filters.filters().unwrap().quiet)
+        };
+        assert!(!quiet(&[]).unwrap() && !quiet(&["--keep", "all"]).unwrap());
+        assert!(quiet(&["--keep", "quiet"]).unwrap() && quiet(&["--quiet"]).unwrap());
+        assert!(quiet(&["--quiet", "--keep", "all"]).is_err());
+        assert!(quiet(&["--keep", "loud"]).is_err());
+    }
 }

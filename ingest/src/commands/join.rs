@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     parts: Vec<PathBuf>,
     /// All games: compressed, or plain text if the name ends with .pgn
-    #[arg(long, value_name = "FILE.pgn[.zst]")]
+    #[arg(short, long, value_name = "FILE.pgn[.zst]")]
     out: PathBuf,
     /// Print JSON
     #[arg(long)]

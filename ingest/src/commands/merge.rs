@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use datasets::{Builder, Dataset, Error, PartOf};
-use host::StopSignal;
+use host::{StopSignal, Threads};
 
 use crate::commands::build::{tell, unfinished};
 use crate::terminal::stopped::Stopped;
@@ -40,7 +40,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "DATASET")]
     datasets: Vec<PathBuf>,
     /// Dataset folder to add them to, created if missing; with --shard, the folder of all shards
-    #[arg(long, value_name = "DATASET")]
+    #[arg(short, long, value_name = "DATASET")]
     out: PathBuf,
     /// Make only shard I of N, a range of keys
     #[arg(long, value_name = "I/N")]
@@ -48,6 +48,8 @@ pub struct Arguments {
     /// Discard an unfinished build in --out
     #[arg(long, conflicts_with = "shard")]
     force: bool,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -59,6 +61,7 @@ pub struct Arguments {
 /// If a dataset cannot be read or merged with the others, or the output is refused or cannot be
 /// written; the output is then unchanged.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    arguments.threads.apply();
     let stop = StopSignal::listen()?;
     // Open all datasets first, so that a refused one stops the merge before anything is made.
     let datasets = arguments.datasets.iter().map(|path| Dataset::open(path));

@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u32>>)]
     number: NonZero<u32>,
     /// Folder for the shards, created if missing
-    #[arg(long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR")]
     out: PathBuf,
     /// Print JSON
     #[arg(long)]

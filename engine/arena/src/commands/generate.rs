@@ -36,7 +36,7 @@ fn help() -> String {
         "\
 Example: half a million positions on all cores, to train the next net on:
   arena generate --engine net=embedded --out games.pgn.zst --positions 500000 --seed 1
-  ingest build --quiet games.pgn.zst --out games.dataset
+  ingest build --keep quiet games.pgn.zst --out games.dataset
 
 The engine is a net in this process: net=FILE.safetensors, net=embedded or net=material, with
 hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between games.
@@ -67,10 +67,10 @@ Exit codes:
 #[command(after_help = help())]
 pub struct GenerateArgs {
     /// Net that plays itself; see below
-    #[arg(long, value_name = "SPEC")]
+    #[arg(short, long, value_name = "SPEC")]
     engine: EngineSpec,
     /// Output file: .pgn.zst, .pgn, or .viri for viriformat
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Replace an existing --out, even of other settings
     #[arg(long)]

@@ -62,7 +62,7 @@ Exit codes:
 #[command(after_help = help())]
 pub struct MatchArgs {
     /// Engine specification, given twice; see below
-    #[arg(long = "engine", value_name = "SPEC", required = true)]
+    #[arg(short, long = "engine", value_name = "SPEC", required = true)]
     engines: Vec<EngineSpec>,
     /// Number of games, even; the maximum with --sprt
     #[arg(long, value_parser = even, required_unless_present = "sprt")]

@@ -67,10 +67,16 @@ pub struct SuiteArgs {
     #[arg(long, group = "limit")]
     depth: Option<u64>,
     /// Engine to test [default: the embedded net]; see below
-    #[arg(long, value_name = "SPEC")]
+    #[arg(short, long, value_name = "SPEC")]
     engine: Option<EngineSpec>,
     /// Search threads; with --engine give threads= or option.Threads=
-    #[arg(long, default_value_t = 1, conflicts_with = "engine")]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        conflicts_with = "engine"
+    )]
     threads: usize,
     /// Search for the published mate, as `go mate N` does
     #[arg(long)]

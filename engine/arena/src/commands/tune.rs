@@ -81,7 +81,7 @@ Exit codes:
 #[command(after_help = help())]
 pub struct TuneArgs {
     /// Program with the parameters as options: cmd="PROGRAM ARGUMENTS" option.NAME=VALUE
-    #[arg(long, value_name = "SPEC")]
+    #[arg(short, long, value_name = "SPEC")]
     engine: EngineSpec,
     /// File of the parameters to tune; see below
     #[arg(long, value_name = "FILE")]
@@ -92,7 +92,7 @@ pub struct TuneArgs {
     #[command(flatten)]
     conditions: Conditions,
     /// Record of the run, for --resume; an existing one is replaced only with --force
-    #[arg(long, value_name = "FILE.json")]
+    #[arg(short, long, value_name = "FILE.json")]
     out: PathBuf,
     /// Continue the run of --out, or start a new one
     #[arg(long)]
