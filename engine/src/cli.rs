@@ -22,7 +22,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use cozy_chess::Board;
 use engine::parse_fen;
 use engine::uci::{self, UciError};
-use host::ExitCode;
+use host::{ExitCode, InstallCommand};
 
 #[derive(Parser)]
 #[command(
@@ -56,6 +56,8 @@ enum Command {
     /// Print the search parameters as SPSA inputs; builds with the feature `tune` have them as UCI
     /// options
     Spsa,
+    #[command(flatten)]
+    Install(InstallCommand),
     #[command(external_subcommand)]
     Lines(Vec<String>),
 }
@@ -71,6 +73,7 @@ pub fn main() -> process::ExitCode {
         Some(Command::Eval(args)) => eval::run(&args).map(done),
         Some(Command::Play(args)) => play::run(&args),
         Some(Command::Spsa) => spsa::run().map(done),
+        Some(Command::Install(command)) => install(&command).map(done),
         Some(Command::Lines(lines)) => obey(&lines),
     };
     result.unwrap_or_else(|error| error::report(&error)).into()
@@ -89,6 +92,11 @@ fn obey(lines: &[String]) -> anyhow::Result<ExitCode> {
         cli.error(ErrorKind::InvalidSubcommand, message).exit();
     }
     session::run(io::Cursor::new(lines.join("\n")))
+}
+
+/// Prints completions or writes man pages.
+fn install(command: &InstallCommand) -> anyhow::Result<()> {
+    Ok(command.run(Cli::command())?)
 }
 
 fn done((): ()) -> ExitCode {

@@ -11,7 +11,8 @@ mod stats;
 mod values;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use host::InstallCommand;
 
 /// Turns Lichess dumps into a dataset of evaluated positions.
 #[derive(Parser)]
@@ -51,6 +52,8 @@ enum Command {
     Stats(stats::Arguments),
     /// Export a dataset for other programs
     Export(export::Arguments),
+    #[command(flatten)]
+    Install(InstallCommand),
 }
 
 /// Runs the chosen subcommand.
@@ -63,5 +66,6 @@ pub fn run(arguments: Arguments) -> Result<()> {
         Command::Join(arguments) => join::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Install(command) => Ok(command.run(Arguments::command())?),
     }
 }

@@ -245,3 +245,35 @@ fn a_net_that_cannot_be_written_is_an_error() {
     )
     .failed(7, &["no/such/folder"]);
 }
+
+#[test]
+fn every_program_has_completions_and_man_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, command) in [
+        ("ingest", "build"),
+        ("trainer", "fit"),
+        ("arena", "match"),
+        ("engine", "bench"),
+    ] {
+        for shell in ["bash", "zsh", "fish"] {
+            let said = run(program(name).args(["completions", shell])).succeeded();
+            let names = [name, command].map(|word| said.out.contains(word));
+            assert_eq!(names, [true; 2], "{name}, {shell}: {}", said.out);
+        }
+        let pages = folder.path().join("man1");
+        run(program(name).args(["man", "--out"]).arg(&pages)).succeeded();
+        for (page, title) in [
+            (format!("{name}.1"), name.to_string()),
+            (format!("{name}-{command}.1"), format!("{name}\\-{command}")),
+        ] {
+            let text = std::fs::read_to_string(pages.join(&page)).unwrap();
+            assert!(
+                text.contains(&format!(".SH NAME\n{title} ")),
+                "{page}: {text}"
+            );
+        }
+    }
+    let said = run(program("ingest").args(["completions", "tcsh"]));
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("bash"), "{}", said.err);
+}

@@ -15,7 +15,8 @@ mod recipe;
 mod report;
 mod values;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use host::InstallCommand;
 
 use crate::error::TrainerError;
 
@@ -53,6 +54,8 @@ enum Command {
     Bench(bench::Arguments),
     /// List the devices to train on: GPUs by name, with their memory, and the CPU.
     Devices(devices::Arguments),
+    #[command(flatten)]
+    Install(InstallCommand),
 }
 
 /// Runs a command line.
@@ -70,13 +73,13 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Report(arguments) => report::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
+        Command::Install(command) => Ok(command.run(Arguments::command())?),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -2,7 +2,8 @@
 //! by the user ([`read`], [`check_free`]), stop signals ([`StopSignal`], [`unless_stopped`]),
 //! output that tolerates closed pipes ([`print()`], [`tell`]), exit codes ([`ExitCode`]) and the
 //! version ([`VERSION`]). Feature `progress` adds progress bars (`Progress`), feature `archive`
-//! resumable outputs (`archive`), feature `threads` the option `--threads` (`Threads`).
+//! resumable outputs (`archive`), feature `threads` the option `--threads` (`Threads`), feature
+//! `install` shell completions and man pages (`InstallCommand`).
 //!
 //! The crate knows nothing of datasets. It stands in their folder because the workspace's top level
 //! is given, and `datasets` is the lowest crate that needs it.
@@ -12,6 +13,8 @@ pub mod archive;
 pub mod durable;
 mod exit;
 mod file;
+#[cfg(feature = "install")]
+mod install;
 mod output;
 #[cfg(feature = "progress")]
 mod progress;
@@ -22,6 +25,8 @@ mod version;
 
 pub use exit::ExitCode;
 pub use file::{Action, Exists, FileError, check_free, check_free_for_markup, read};
+#[cfg(feature = "install")]
+pub use install::InstallCommand;
 pub use output::{print, tell};
 #[cfg(feature = "progress")]
 pub use progress::{Form, FormattedDuration, Progress};

@@ -7,8 +7,8 @@ mod suite;
 mod tune;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
-use host::ExitCode;
+use clap::{CommandFactory, Parser, Subcommand};
+use host::{ExitCode, InstallCommand};
 
 pub use suite::ProblemError;
 pub use tune::{ParametersError, RecordError};
@@ -41,6 +41,8 @@ enum Command {
     Tune(tune::TuneArgs),
     /// Solve the test positions of an EPD file
     Suite(suite::SuiteArgs),
+    #[command(flatten)]
+    Install(InstallCommand),
 }
 
 /// Runs the given command.
@@ -54,5 +56,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Generate(args) => generate::run(args),
         Command::Tune(args) => tune::run(args),
         Command::Suite(args) => suite::run(args),
+        Command::Install(command) => {
+            command.run(Arguments::command())?;
+            Ok(ExitCode::Done)
+        }
     }
 }
