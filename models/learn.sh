@@ -54,7 +54,7 @@ for ((n = 1; n <= generations; n++)); do
         --hidden 128,32,32 --view mover --activation clipped-relu --buckets 1 --epochs 5 --resume --out "$folder/gen$n.safetensors"
     verdict=0
     "$bin/arena" match --engine "$(player "$n")" --engine "$(player "$last")" --nodes "$nodes" \
-        --book "$book" --sprt elo0=0,elo1=10 --games 4000 --concurrency "$(nproc)" \
+        --book "$book" --sprt elo0=0 elo1=10 --games 4000 --concurrency "$(nproc)" \
         --pgn "$folder/gen$n.match.pgn" --resume --json >"$folder/gen$n.json.part" || verdict=$?
     case $verdict in
         0)

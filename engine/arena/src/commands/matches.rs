@@ -24,7 +24,7 @@ fn help() -> String {
         "\
 Examples: an SPRT between two nets in this process, two games at a time:
   arena match --engine new.safetensors --engine old.safetensors --book openings.epd \\
-      --tc 1+0.01 --concurrency 2 --sprt elo0=0,elo1=10 --games 20000
+      --tc 1+0.01 --concurrency 2 --sprt elo0=0 elo1=10 --games 20000
 The embedded net at depth 4 against another program at 0.1 s per move:
   arena match --engine 'net=embedded depth=4' \\
       --engine 'cmd=\"stockfish\" option.Threads=1 movetime=100' --book openings.epd --games 100
@@ -68,9 +68,10 @@ pub struct MatchArgs {
     #[arg(long, value_parser = even, required_unless_present = "sprt")]
     games: Option<u64>,
     /// SPRT: stop once the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic
-    /// Elo, or with model=normalised in normalised Elo; alpha and beta are 0.05 by default
-    #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P,model=M")]
-    sprt: Option<Sprt>,
+    /// Elo, or with model=normalised in normalised Elo; alpha and beta are 0.05 by default. Commas
+    /// may stand between the parts
+    #[arg(long, num_args = 1.., value_name = "elo0=E elo1=E alpha=P beta=P model=M")]
+    sprt: Vec<String>,
     #[command(flatten)]
     each: Each,
     #[command(flatten)]
@@ -96,12 +97,13 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
              `arena ladder` plays more"
         )));
     }
+    let sprt = args.sprt()?;
     let engines = args.each.complete(&args.engines)?;
     let names = spec::names(&engines);
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     let mut tally = MatchScore::default();
-    let end = End::of(play(args, &engines, &names, &stop, &mut tally));
-    let state = args.state(&tally);
+    let end = End::of(play(args, sprt, &engines, &names, &stop, &mut tally));
+    let state = sprt.map(|sprt| sprt.state(&tally.pairs));
     if end.is_ok() || tally.games() > 0 {
         let summary = Summary::new(&names, &tally, state);
         print(&match args.json {
@@ -129,6 +131,7 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
 /// Plays until all games are done, the SPRT has a verdict, or `stop` is set.
 fn play(
     args: &MatchArgs,
+    sprt: Option<Sprt>,
     engines: &[EngineSpec],
     names: &[String],
     stop: &StopSignal,
@@ -138,7 +141,7 @@ fn play(
     let pairs = args.games.map(|games| games / 2);
     let book = args.conditions.openings(pairs)?;
     let mut settings = Settings::from([("the command".to_string(), "match".to_string())]);
-    if let Some(sprt) = args.sprt {
+    if let Some(sprt) = sprt {
         settings.insert("--sprt".to_string(), sprt.to_string());
     }
     let rules = args.conditions.rules()?;
@@ -147,7 +150,10 @@ fn play(
     for pair in &played {
         tally.add(&pair.tally);
     }
-    if args.is_decided(tally) {
+    let state = |tally: &MatchScore| sprt.map(|sprt| sprt.state(&tally.pairs));
+    let is_decided =
+        |tally: &MatchScore| state(tally).is_some_and(|state| state.verdict != Verdict::Undecided);
+    if is_decided(tally) {
         return Ok(End::Enough);
     }
     let tournament = (args.conditions).tournament(engines, &paces, rules, &played, stop.flag());
@@ -171,8 +177,8 @@ fn play(
             )?;
         }
         tally.add(&pair);
-        progress.show(tally.games(), |_| progress_line(tally, args.state(tally)));
-        Ok(match args.is_decided(tally) {
+        progress.show(tally.games(), |_| progress_line(tally, state(tally)));
+        Ok(match is_decided(tally) {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),
         })
@@ -185,15 +191,17 @@ fn play(
 }
 
 impl MatchArgs {
-    /// Returns the state of the SPRT, if one was asked for.
-    fn state(&self, tally: &MatchScore) -> Option<SprtState> {
-        self.sprt.map(|sprt| sprt.state(&tally.pairs))
-    }
-
-    /// Returns whether the SPRT has a verdict.
-    fn is_decided(&self, tally: &MatchScore) -> bool {
-        self.state(tally)
-            .is_some_and(|state| state.verdict != Verdict::Undecided)
+    /// Returns the SPRT, if one was asked for.
+    ///
+    /// # Errors
+    /// Wrong usage, if its parts are invalid.
+    fn sprt(&self) -> Result<Option<Sprt>> {
+        if self.sprt.is_empty() {
+            return Ok(None);
+        }
+        let sprt = self.sprt.join(",").parse::<Sprt>();
+        sprt.map(Some)
+            .map_err(|why| usage(&format!("--sprt: {why}")))
     }
 }
 

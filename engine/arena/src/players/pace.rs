@@ -1,6 +1,7 @@
 //! Time controls and search limits of an engine, and the clocks of a game.
 
 use std::fmt;
+use std::num::NonZero;
 use std::time::Duration;
 
 use charts::thousands;
@@ -24,9 +25,11 @@ pub enum Pace {
     Nodes(u64),
     /// Time per move.
     MoveTime(Duration),
-    /// Base time for the game, with an increment per move.
+    /// Base time for the game or for each period of moves, with an increment per move.
     Clock {
-        /// Time at the start.
+        /// Moves of a period; `None` if the base time is for the whole game.
+        moves: Option<NonZero<u16>>,
+        /// Time at the start, and added at the end of each period.
         base: Duration,
         /// Time added after every move.
         increment: Duration,
@@ -61,7 +64,8 @@ impl Pace {
         Ok(Pace::MoveTime(time))
     }
 
-    /// Parses `BASE+INCREMENT` in seconds, such as `10+0.1`; the increment is optional.
+    /// Parses `[MOVES/]BASE[+INCREMENT]` as cutechess-cli and fastchess do, such as `10+0.1` or
+    /// `40/60+1`. Times are in seconds; the base may be `MINUTES:SECONDS`.
     ///
     /// # Errors
     /// If the text has another form, the base is below 1 ms, or a time is above `MAX_TIME`.
@@ -70,16 +74,38 @@ impl Pace {
             let seconds = text.parse().ok();
             seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         };
-        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-        match (seconds(base), seconds(increment)) {
+        let (moves, times) = match text.split_once('/') {
+            Some((moves, times)) => (Some(moves.parse()), times),
+            None => (None, text),
+        };
+        let moves = moves.transpose().map_err(|_| {
+            "a period has from 1 to 65535 moves: give MOVES/SECONDS, such as 40/60+1".to_string()
+        })?;
+        let (base, increment) = times.split_once('+').unwrap_or((times, "0"));
+        let base = match base.split_once(':') {
+            Some((minutes, rest)) => {
+                let minutes = minutes
+                    .parse()
+                    .ok()
+                    .map(|minutes: u32| 60 * u64::from(minutes));
+                let minutes = minutes.map(Duration::from_secs);
+                (minutes.zip(seconds(rest))).and_then(|(minutes, rest)| minutes.checked_add(rest))
+            }
+            None => seconds(base),
+        };
+        match (base, seconds(increment)) {
             (Some(base), _) if base < MIN_BASE => {
                 Err("the game needs a thousandth of a second at least, such as 10+0.1".to_string())
             }
             (Some(base), Some(increment)) if base.max(increment) > MAX_TIME => {
                 Err(format!("{} s are the most", MAX_TIME.as_secs()))
             }
-            (Some(base), Some(increment)) => Ok(Pace::Clock { base, increment }),
-            _ => Err("give seconds and increment, such as 10+0.1".to_string()),
+            (Some(base), Some(increment)) => Ok(Pace::Clock {
+                moves,
+                base,
+                increment,
+            }),
+            _ => Err("give seconds and increment, such as 10+0.1 or 40/60+1".to_string()),
         }
     }
 
@@ -89,9 +115,17 @@ impl Pace {
             Pace::Depth(plies) => format!("{plies} plies a move"),
             Pace::Nodes(nodes) => format!("{} nodes a move", thousands(*nodes)),
             Pace::MoveTime(time) => format!("{} s a move", time.as_secs_f64()),
-            Pace::Clock { base, increment } => {
+            Pace::Clock {
+                moves,
+                base,
+                increment,
+            } => {
                 let (base, increment) = (base.as_secs_f64(), increment.as_secs_f64());
-                format!("{base} s a game and {increment} s a move")
+                let whole = match moves {
+                    Some(moves) => format!("for {moves} moves"),
+                    None => "a game".to_string(),
+                };
+                format!("{base} s {whole} and {increment} s a move")
             }
         }
     }
@@ -107,14 +141,21 @@ impl Pace {
     }
 }
 
-/// Formats as PGN's `TimeControl` tag: a clock as `10+0.1`, a time per move as `1/0.1`, a limit
-/// without time as `-`.
+/// Formats as PGN's `TimeControl` tag: a clock as `10+0.1` or `40/60+1`, a time per move as `1/0.1`,
+/// a limit without time as `-`.
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Pace::Depth(_) | Pace::Nodes(_) => f.write_str("-"),
             Pace::MoveTime(time) => write!(f, "1/{}", time.as_secs_f64()),
-            Pace::Clock { base, increment } => {
+            Pace::Clock {
+                moves,
+                base,
+                increment,
+            } => {
+                if let Some(moves) = moves {
+                    write!(f, "{moves}/")?;
+                }
                 write!(f, "{}+{}", base.as_secs_f64(), increment.as_secs_f64())
             }
         }
@@ -129,6 +170,8 @@ pub struct Allowance {
     /// Remaining time by color; if only one side has a clock, both entries show it.
     remaining: [Duration; 2],
     increment: [Duration; 2],
+    /// Moves to the end of the mover's period; `None` if its time is for the whole game.
+    moves_to_go: Option<u16>,
     /// Time to wait for the answer, the time margin included.
     pub timeout: Duration,
 }
@@ -143,7 +186,9 @@ impl Allowance {
             Pace::Clock { .. } => {
                 let [white, black] = self.remaining.map(|time| time.as_millis());
                 let [winc, binc] = self.increment.map(|time| time.as_millis());
-                format!("go wtime {white} btime {black} winc {winc} binc {binc}")
+                let to_go = self.moves_to_go.map(|moves| format!(" movestogo {moves}"));
+                let to_go = to_go.unwrap_or_default();
+                format!("go wtime {white} btime {black} winc {winc} binc {binc}{to_go}")
             }
         }
     }
@@ -169,7 +214,7 @@ impl Allowance {
                 let clock = ClockState {
                     remaining: self.remaining[self.mover as usize],
                     increment: self.increment[self.mover as usize],
-                    moves_to_go: None,
+                    moves_to_go: self.moves_to_go.map(u64::from),
                 };
                 limits.time = Some(TimeBudget::share(&clock, DEFAULT_OVERHEAD));
             }
@@ -185,6 +230,8 @@ pub struct Clocks {
     /// Time margin: lateness that is forgiven.
     margin: Duration,
     remaining: [Duration; 2],
+    /// Moves to the end of the period; `None` without periods.
+    moves_to_go: [Option<u16>; 2],
 }
 
 impl Clocks {
@@ -197,6 +244,7 @@ impl Clocks {
                 Pace::Clock { base, .. } => base,
                 _ => Duration::ZERO,
             }),
+            moves_to_go: paces.map(period),
         }
     }
 
@@ -211,6 +259,7 @@ impl Clocks {
             mover,
             remaining: shown.map(|color| self.remaining[color as usize]),
             increment: shown.map(|color| self.increment(color)),
+            moves_to_go: self.moves_to_go[mover as usize],
             timeout: self
                 .allowed(mover)
                 .map_or(HANG_TIMEOUT, |time| time + self.margin),
@@ -233,14 +282,31 @@ impl Clocks {
         }
     }
 
-    /// Deducts `time` from the mover's clock, adds the increment, and returns whether the move was
-    /// in time. Lateness within the margin is forgiven.
+    /// Deducts `time` from the mover's clock, adds the increment and, at the end of a period, the
+    /// base time of the next. Returns whether the move was in time. Lateness within the margin is
+    /// forgiven.
     pub fn press(&mut self, mover: Color, time: Duration) -> bool {
         let increment = self.increment(mover);
         let allowed = self.allowed(mover);
         let clock = &mut self.remaining[mover as usize];
         *clock = clock.saturating_sub(time) + increment;
+        let to_go = &mut self.moves_to_go[mover as usize];
+        *to_go = to_go.map(|moves| moves - 1);
+        if *to_go == Some(0)
+            && let pace @ Pace::Clock { base, .. } = self.paces[mover as usize]
+        {
+            *clock += base;
+            *to_go = period(pace);
+        }
         allowed.is_none_or(|allowed| time <= allowed + self.margin)
+    }
+}
+
+/// Returns the moves of a period.
+fn period(pace: Pace) -> Option<u16> {
+    match pace {
+        Pace::Clock { moves, .. } => moves.map(NonZero::get),
+        _ => None,
     }
 }
 
@@ -271,11 +337,63 @@ mod tests {
     }
 
     #[test]
+    fn a_period_of_moves_repeats() {
+        let ms = Duration::from_millis;
+        let paces = [pace("tc", "2/1+0.1"), pace("tc", "5")];
+        let mut clocks = Clocks::new(paces, ms(0));
+        let go = |clocks: &Clocks, mover| clocks.allowance(mover).go_command();
+        assert_eq!(
+            go(&clocks, Color::White),
+            "go wtime 1000 btime 5000 winc 100 binc 0 movestogo 2"
+        );
+        assert!(clocks.press(Color::White, ms(400)));
+        assert_eq!(
+            go(&clocks, Color::Black),
+            "go wtime 700 btime 5000 winc 100 binc 0"
+        );
+        assert!(clocks.press(Color::Black, ms(1000)));
+        assert!(go(&clocks, Color::White).ends_with("binc 0 movestogo 1"));
+        let limits = clocks.allowance(Color::White).limits();
+        let last = ClockState {
+            remaining: ms(700),
+            increment: ms(100),
+            moves_to_go: Some(1),
+        };
+        assert_eq!(
+            limits.time,
+            Some(TimeBudget::share(&last, DEFAULT_OVERHEAD))
+        );
+        assert!(clocks.press(Color::White, ms(500)));
+        // Unused time carries over to the next period.
+        assert_eq!(
+            go(&clocks, Color::White),
+            "go wtime 1300 btime 4000 winc 100 binc 0 movestogo 2"
+        );
+        assert!(clocks.press(Color::White, ms(1200)));
+        assert!(
+            !clocks.press(Color::White, ms(201)),
+            "the period's time is up"
+        );
+    }
+
+    #[test]
     fn writes_paces_as_pgn_tags_and_arguments() {
         assert_eq!(pace("tc", "10+0.1").to_string(), "10+0.1");
+        assert_eq!(pace("tc", "40/60+1").to_string(), "40/60+1");
+        assert_eq!(pace("tc", "40/1:30"), pace("tc", "40/90+0"));
+        assert_eq!(
+            pace("tc", "40/60+1").describe(),
+            "60 s for 40 moves and 1 s a move"
+        );
         assert_eq!(pace("movetime", "100").to_string(), "1/0.1");
         assert_eq!(pace("nodes", "5000").to_string(), "-");
-        for argument in ["depth=9", "nodes=5000", "movetime=100", "tc=10+0.1"] {
+        for argument in [
+            "depth=9",
+            "nodes=5000",
+            "movetime=100",
+            "tc=10+0.1",
+            "tc=40/60+1",
+        ] {
             let (name, value) = argument.split_once('=').unwrap();
             assert_eq!(pace(name, value).argument(), argument);
         }
@@ -293,6 +411,15 @@ mod tests {
             ("tc", "1e19+1e19"),
             ("tc", "1+1e19"),
             ("tc", "inf"),
+            ("tc", "0/60"),
+            ("tc", "/60"),
+            ("tc", "40/"),
+            ("tc", "40/0"),
+            ("tc", "40/60/60"),
+            ("tc", "65536/60"),
+            ("tc", "-1:70"),
+            ("tc", "1:"),
+            ("tc", "4294967295:0"),
             ("tc", "NaN"),
         ] {
             assert!(Pace::parse(name, value).unwrap().is_err(), "{name}={value}");

@@ -48,8 +48,9 @@ pub struct Conditions {
     /// Time per move, in milliseconds
     #[arg(long, value_name = "MS", group = "pace", value_parser = |text: &str| pace("movetime", text))]
     movetime: Option<Pace>,
-    /// Time control: seconds per game + seconds per move, such as 10+0.1
-    #[arg(long, value_name = "S+INC", group = "pace", value_parser = Pace::clock)]
+    /// Time control: seconds per game + seconds per move, such as 10+0.1; MOVES/ makes it seconds per
+    /// period of so many moves, such as 40/60+1. Minutes are written 1:30
+    #[arg(long, value_name = "[MOVES/]S+INC", group = "pace", value_parser = Pace::clock)]
     tc: Option<Pace>,
     /// Time margin: lateness that is forgiven, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 20,

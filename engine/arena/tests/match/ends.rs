@@ -29,7 +29,8 @@ fn sprt_stops_the_match_and_sets_the_exit_code() {
             "--concurrency",
             "2",
             "--sprt",
-            "elo0=0,elo1=200",
+            "elo0=0",
+            "elo1=200",
         ]);
         let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(code), "{outcome}");
@@ -138,13 +139,14 @@ fn fails(output: &Output, code: i32, reason: &str) {
 
 #[test]
 fn rejects_unplayable_options() {
-    let cases: [(&[&str], &str); 30] = [
+    let cases: [(&[&str], &str); 31] = [
         (&["--tc", "0"], "thousandth of a second"),
         (&["--tc", "0+0"], "thousandth of a second"),
         (&["--tc", "0+1"], "thousandth of a second"),
         (&["--tc", "1e19+1e19"], "1000000 s"),
         (&["--tc", "x"], "10+0.1"),
-        (&["--tc", "40/60"], "10+0.1"),
+        (&["--tc", "40/x"], "10+0.1"),
+        (&["--tc", "0/60"], "from 1 to 65535 moves"),
         (&["--movetime", "0"], "above 0"),
         (&["--movetime", "18446744073709551615"], "1000000 s"),
         (&["--movetime", "0.5"], "above 0"),

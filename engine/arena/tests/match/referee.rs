@@ -179,6 +179,30 @@ fn whole_games_against_the_clock() {
     assert_eq!(written as u64, forfeits);
 }
 
+/// A busy machine loses no game here: lateness is forgiven.
+#[test]
+fn periods_of_moves_repeat() {
+    let folder = tempfile::tempdir().unwrap();
+    let (script, log) = (folder.path().join("logged.sh"), folder.path().join("log"));
+    let engine = super::engine();
+    fs::write(
+        &script,
+        format!("tee -a '{}' | '{engine}'\n", log.display()),
+    )
+    .unwrap();
+    let logged = format!("cmd=\"sh '{}'\" tc=3/0.3+0.01", script.display());
+    let engines = ["--engine", &logged, "--engine", "material depth=1"];
+    let rest = ["--games", "2", "--max-moves", "4", "--margin-ms", "60000"];
+    let outcome = result(&[&engines[..], &rest].concat());
+    assert_eq!(outcome["endings"]["too_long"], 2, "{outcome}");
+    let log = fs::read_to_string(&log).unwrap();
+    let goes = log.lines().filter(|line| line.starts_with("go "));
+    let to_go: Vec<&str> = goes
+        .map(|line| line.rsplit_once(" movestogo ").expect(line).1)
+        .collect();
+    assert_eq!(to_go, ["3", "2", "1", "3"].repeat(2), "{log}");
+}
+
 #[test]
 fn an_engine_that_breaks_the_rules_loses_and_the_match_continues() {
     let cases = [

@@ -91,6 +91,7 @@ mod tests {
     fn the_caption_names_pace_games_and_date() {
         let names = ["a", "b"].map(String::from);
         let clock = Pace::Clock {
+            moves: None,
             base: Duration::from_secs(2),
             increment: Duration::from_millis(20),
         };
