@@ -61,7 +61,11 @@ fn building(sources: &[&Path], dataset: &Path) -> Command {
 /// Returns the number of games after which a build says that it resumes.
 fn resumed_behind(stderr: &str) -> Option<u64> {
     let (_, rest) = stderr.split_once("going on behind game ")?;
-    rest.split_whitespace().next()?.parse().ok()
+    rest.split_whitespace()
+        .next()?
+        .replace(',', "")
+        .parse()
+        .ok()
 }
 
 /// Phase of a build when it was killed, as its files show.

@@ -1,6 +1,8 @@
 //! Dot, column, bar and share charts on a [`Panel`].
 
-use crate::numbers::{percent, thousands};
+use host::thousands;
+
+use crate::numbers::percent;
 use crate::panel::{Anchor, Panel, Tone, fitted, text_width};
 use crate::scale::{Scale, round_step};
 use crate::style::Colour;

@@ -31,7 +31,7 @@ mod style;
 
 pub use chart::{Bar, Column, Dot, Shares};
 pub use graph::{Graph, Series};
-pub use numbers::{percent, short_count, thousands};
+pub use numbers::{percent, short_count};
 pub use panel::{Anchor, Mark, Panel, Point, Tone, WIDE, WIDTH, sheet, text_width};
 pub use scale::{Scale, Tick, ticks};
 pub use style::{Colour, style};

@@ -1,18 +1,5 @@
 //! Number formatting for people.
 
-/// Formats a count with thousands separators: `1,234,567`.
-pub fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Formats a count in short form: `250`, `12k`, `1.5M`, `1.1B`.
 pub fn short_count(count: f64) -> String {
     let (count, unit) = match count {
@@ -40,10 +27,6 @@ mod tests {
 
     #[test]
     fn formats_numbers() {
-        assert_eq!(
-            [0, 999, 1000, 1_234_567].map(thousands),
-            ["0", "999", "1,000", "1,234,567"]
-        );
         assert_eq!(
             [0.0, 250.0, 1500.0, 2e6].map(short_count),
             ["0", "250", "1.5k", "2M"]

@@ -1,6 +1,7 @@
 //! Operating-system services for all programs: atomic file replacement ([`durable`]), files named
 //! by the user ([`read`], [`check_free`]), stop signals ([`StopSignal`], [`unless_stopped`]),
-//! output that tolerates closed pipes ([`print()`], [`tell`]), exit codes ([`ExitCode`]) and the
+//! output that tolerates closed pipes ([`print()`], [`tell`]), numbers for people ([`thousands`]),
+//! exit codes ([`ExitCode`]) and the
 //! version ([`VERSION`]). Feature `progress` adds progress bars (`Progress`), feature `archive`
 //! resumable outputs (`archive`), feature `threads` the option `--threads` (`Threads`), feature
 //! `install` shell completions and man pages (`InstallCommand`).
@@ -15,6 +16,7 @@ mod exit;
 mod file;
 #[cfg(feature = "install")]
 mod install;
+mod numbers;
 mod output;
 #[cfg(feature = "progress")]
 mod progress;
@@ -27,9 +29,10 @@ pub use exit::ExitCode;
 pub use file::{Action, Exists, FileError, check_free, check_free_for_markup, read};
 #[cfg(feature = "install")]
 pub use install::InstallCommand;
+pub use numbers::{rate, thousands};
 pub use output::{print, tell};
 #[cfg(feature = "progress")]
-pub use progress::{Form, FormattedDuration, Progress};
+pub use progress::{Form, FormattedDuration, Progress, eta};
 pub use stop::{StopSignal, unless_stopped};
 #[cfg(feature = "threads")]
 pub use threads::Threads;

@@ -23,6 +23,12 @@ pub enum Form {
     },
 }
 
+/// Formats an estimated time to completion as all displays show it: `ETA 00:01:30`. In the template
+/// of a bar it is `ETA {eta_precise}`.
+pub fn eta(left: Duration) -> String {
+    format!("ETA {}", FormattedDuration(left))
+}
+
 /// Progress display on standard error. The bar is cleared on drop.
 pub struct Progress {
     /// Hidden unless standard error is a terminal.
@@ -130,6 +136,7 @@ mod tests {
         assert_eq!(progress.left(20, after(10)), None);
         let left = progress.left(40, after(10));
         assert_eq!(left, Some(Duration::from_secs(30)));
+        assert_eq!(eta(Duration::from_millis(30_900)), "ETA 00:00:30");
         progress.shown = after(10);
         assert!(!progress.is_due_at(after(19)));
     }

@@ -225,8 +225,9 @@ def make(
         tell(json.dumps(result, indent=2))
     else:
         tell(
-            f"{out}: {report.positions} positions, {report.labels} labels from {report.games} "
-            f"games; {run.state.counts()} in {run.state.seconds:.1f} s, {run.state.rates()}"
+            f"{out}: {report.positions:,} positions, {report.labels:,} labels from "
+            f"{report.games:,} games; {run.state.counts()} in {run.state.seconds:.1f} s, "
+            f"{run.state.rates()}"
         )
     for line in report.damage:
         print(f"kibitz-cluster: {line}", file=sys.stderr)

@@ -60,8 +60,16 @@ class State:
         text = f"{self.name}: {self.counts()}, {self.rates()}"
         rate = self.bytes_per_second
         if rate > 0 and self.bytes_done < self.bytes:
-            text += f", ETA {(self.bytes - self.bytes_done) / rate:.0f} s"
+            text += f", ETA {clock((self.bytes - self.bytes_done) / rate)}"
         return text
+
+
+def clock(seconds: float) -> str:
+    """Formats a time as `ingest` does: 01:02:03, with days before it if there are any."""
+    minutes, seconds = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return (f"{days}d " if days else "") + f"{hours:02}:{minutes:02}:{seconds:02}"
 
 
 class Display:

@@ -9,13 +9,13 @@ use anyhow::{Result, bail};
 use clap::Args;
 use clap::error::ErrorKind;
 use datasets::{PartOf, PartRead};
-use host::StopSignal;
+use host::{StopSignal, rate, thousands};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use uci_client::{EngineProcess, EvaluatorChoice, Identity, Setup, StartError, own_sha256};
 
 use crate::commands::values;
-use crate::report::reason::reason_text;
+use crate::report::reason::left_out;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -297,7 +297,7 @@ fn annotate(
     let (feed, mut archive, start) = passed?;
     let before = archive.tally().positions;
     if archive.tally() != &AnnotationCounts::default() {
-        let games = archive.tally().games;
+        let games = thousands(archive.tally().games);
         let out = arguments.out.display();
         host::tell(format_args!("{out}: going on after {games} games"));
     }
@@ -317,15 +317,17 @@ fn annotate(
         archive.push(&done.source, &done.text, &done.tally)?;
         let positions = archive.tally().positions - before;
         progress.show(done.read, |seconds| {
-            let (games, rate) = (archive.tally().games, positions as f64 / seconds);
-            format!("{games} games, {positions} positions, {rate:.0} positions/s")
+            let speed = rate(positions as f64 / seconds);
+            let [games, positions] = [archive.tally().games, positions].map(thousands);
+            format!("{games} games, {positions} positions, {speed} positions/s")
         });
         Ok(())
     });
     let seconds = started.elapsed().as_secs_f64().max(1e-3);
     let AnnotationCounts {
         games, positions, ..
-    } = archive.tally();
+    } = *archive.tally();
+    let [games, positions] = [games, positions].map(thousands);
     progress.finish(&format!("{games} games, {positions} positions"));
     let finished = match finished {
         Ok(finished) => finished,
@@ -401,35 +403,41 @@ fn summary(report: &Report) -> String {
     let mut text = format!(
         "{}: {} games, {} positions evaluated by {} ({}), {} of them mates; {} bytes\n",
         report.out.display(),
-        tally.games,
-        tally.positions,
+        thousands(tally.games),
+        thousands(tally.positions),
         report.engine,
         report.go,
-        tally.mates,
-        report.bytes,
+        thousands(tally.mates),
+        thousands(report.bytes),
     );
     if let Some(run) = &report.run {
         text += &format!(
-            "this run: {} positions in {:.1} s, {:.0} positions/s, {} engines busy {:.0} % of the time\n",
-            run.positions,
+            "this run: {} positions in {:.1} s, {} positions/s, {} engines busy {:.0} % of the time\n",
+            thousands(run.positions),
             run.seconds,
-            run.positions_per_second,
+            rate(run.positions_per_second),
             run.processes,
             100.0 * run.engines_busy,
         );
     }
     if tally.kept > 0 {
-        text += &format!("{} games had evaluations and kept them\n", tally.kept);
+        text += &format!(
+            "{} games had evaluations and kept them\n",
+            thousands(tally.kept)
+        );
     }
     if tally.crashes + tally.timeouts + tally.bad_answers > 0 {
         text += &format!(
             "the engine crashed {} times, was late {} times, answered nonsense {} times; \
              {} positions have no evaluation for it\n",
-            tally.crashes, tally.timeouts, tally.bad_answers, tally.unanswered
+            thousands(tally.crashes),
+            thousands(tally.timeouts),
+            thousands(tally.bad_answers),
+            thousands(tally.unanswered)
         );
     }
-    for (&reason, count) in &tally.skipped {
-        text += &format!("left out: {count} {}\n", reason_text(reason));
+    for (&reason, &count) in &tally.skipped {
+        text += &format!("left out: {}\n", left_out(reason, count, None));
     }
     text
 }

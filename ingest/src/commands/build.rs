@@ -9,7 +9,7 @@ use datasets::{
     Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
     Unfinished,
 };
-use host::{StopSignal, Threads};
+use host::{StopSignal, Threads, rate, thousands};
 use serde::Serialize;
 
 use crate::commands::filters::{self, FilterArguments};
@@ -196,7 +196,7 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
     let shown = Source::shown(path);
     let name = shown.display();
     let resumed = builder.resumed().is_some();
-    if let Some(games) = builder.resumed().map(|tally| tally.games) {
+    if let Some(games) = builder.resumed().map(|tally| thousands(tally.games)) {
         host::tell(format_args!("{name}: going on behind game {games}"));
     } else if let Some(entry) = known_source(builder, path, stop)? {
         return skip_known(builder, path, &entry);
@@ -222,12 +222,13 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
         builder.add(batch)?;
         let (games, labels) = (builder.tally().games, builder.tally().labels);
         progress.show(consumed.load(Ordering::Relaxed), |seconds| {
-            let rate = games as f64 / seconds;
-            format!("{games} games, {rate:.0} games/s, {labels} labels")
+            let speed = rate(games as f64 / seconds);
+            let (games, labels) = (thousands(games), thousands(labels));
+            format!("{games} games, {speed} games/s, {labels} labels")
         });
         Ok(())
     })?;
-    let (games, labels) = (builder.tally().games, builder.tally().labels);
+    let [games, labels] = [builder.tally().games, builder.tally().labels].map(thousands);
     progress.finish(&format!("{games} games, {labels} labels"));
     if let Some(why) = finished.part.as_ref().and_then(PartRead::emptiness) {
         host::tell(format_args!("{name}: {why}"));
@@ -241,7 +242,7 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
 
 /// Skips a source that the dataset already has.
 fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result<(), Error> {
-    let (shown, games) = (Source::shown(path), entry.tally.games);
+    let (shown, games) = (Source::shown(path), thousands(entry.tally.games));
     host::tell(format_args!(
         "{}: already in the dataset ({games} games)",
         shown.display()
@@ -307,7 +308,7 @@ pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
 /// Returns the summary of a dataset as a few lines of text.
 fn summary(path: &Path, manifest: &Manifest) -> String {
     let (counts, tally) = (manifest.counts, &manifest.tally);
-    let joined = counts.duplicates_merged + counts.merged_or_beyond_cap;
+    let joined = thousands(counts.duplicates_merged + counts.merged_or_beyond_cap);
     let labels = match &manifest.shard {
         Some(shard) => format!("in all {} shards", shard.part.of()),
         None if counts.merged_or_beyond_cap == 0 => format!("{joined} duplicates merged"),
@@ -317,13 +318,13 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\
          {} labels, {} of them mates; {labels}, {} positions seen on both sides\n",
         path.display(),
-        counts.positions_train,
-        counts.positions_validation,
-        tally.games_annotated,
-        tally.games,
-        tally.labels,
-        tally.mates,
-        counts.seen_on_both_sides,
+        thousands(counts.positions_train),
+        thousands(counts.positions_validation),
+        thousands(tally.games_annotated),
+        thousands(tally.games),
+        thousands(tally.labels),
+        thousands(tally.mates),
+        thousands(counts.seen_on_both_sides),
     );
     for (&reason, count) in &tally.skipped {
         let left_out = left_out(reason, *count, tally.examples.get(&reason));
@@ -331,11 +332,9 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
     }
     for source in &manifest.sources {
         if let Some(part) = &source.part {
-            let (name, range, bytes) = (&source.name, &part.read.range, source.bytes);
-            text += &format!(
-                "{name}: bytes {} to {} of {bytes}; other parts are missing",
-                range.start, range.end
-            );
+            let (name, range) = (&source.name, &part.read.range);
+            let [start, end, bytes] = [range.start, range.end, source.bytes].map(thousands);
+            text += &format!("{name}: bytes {start} to {end} of {bytes}; other parts are missing");
             if let Some(other) = manifest
                 .sources
                 .iter()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use datasets::{Dataset, Error, Record, Split};
-use host::{StopSignal, Threads};
+use host::{StopSignal, Threads, rate, thousands};
 
 use crate::export::format::Format;
 use crate::export::output::{self, Output};
@@ -159,14 +159,14 @@ fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result
             writer.write(split, &batch)?;
             summary.add(split, &batch);
             progress.show(done, |seconds| {
-                format!("{:.0} positions/s", done as f64 / seconds)
+                format!("{} positions/s", rate(done as f64 / seconds))
             });
         }
     }
     writer.finish()?;
     summary.bytes = output.bytes;
     output.commit()?;
-    progress.finish(&format!("{done} positions"));
+    progress.finish(&format!("{} positions", thousands(done)));
     Ok(summary)
 }
 

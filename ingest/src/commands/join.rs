@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use host::StopSignal;
+use host::{StopSignal, thousands};
 
 use crate::annotate::join;
 use crate::commands::annotate::{is_compressed, tell};
@@ -55,6 +55,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         progress.show(done, |_| String::new());
         Ok(())
     })?;
-    progress.finish(&format!("{} games", record.done.counts.tally.games));
+    progress.finish(&format!(
+        "{} games",
+        thousands(record.done.counts.tally.games)
+    ));
     tell(out, &record, None, arguments.json)
 }

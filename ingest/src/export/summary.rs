@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use datasets::{Record, Split};
+use host::thousands;
 use serde::Serialize;
 
 use crate::export::format::Format;
@@ -58,16 +59,16 @@ impl Summary {
             "{}: {} positions ({} to train on, {} held out), {} of them mates; {} bytes\n\
              {} results are unknown, written as {}\n",
             out.display(),
-            self.positions,
-            self.positions_train,
-            self.positions_validation,
-            self.mates,
-            self.bytes,
-            self.unknown_results,
+            thousands(self.positions),
+            thousands(self.positions_train),
+            thousands(self.positions_validation),
+            thousands(self.mates),
+            thousands(self.bytes),
+            thousands(self.unknown_results),
             self.format.unknown_results(),
         );
         if self.left_out > 0 {
-            text += &format!("left out: {} of unknown result\n", self.left_out);
+            text += &format!("left out: {} of unknown result\n", thousands(self.left_out));
         }
         text
     }

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use charts::{
     Anchor, Bar, Colour, Column, Mark, Panel, Shares, Tone, WIDE, WIDTH, percent, sheet,
-    short_count, thousands,
+    short_count,
 };
 use datasets::{Error, SourceCounts};
-use host::durable;
+use host::{durable, thousands};
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
 use crate::report::reason::reason_text;

@@ -1,10 +1,11 @@
 //! Skip reasons as text.
 
 use datasets::SkipReason;
+use host::thousands;
 
 /// Returns the count, the text and an example of a skip reason.
 pub fn left_out(reason: SkipReason, count: u64, example: Option<&String>) -> String {
-    let text = format!("{count} {}", reason_text(reason));
+    let text = format!("{} {}", thousands(count), reason_text(reason));
     match example {
         Some(example) => format!("{text}, such as {example}"),
         None => text,

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use charts::percent;
 use datasets::{Month, Phase, SourceEntry};
+use host::thousands;
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
 use crate::report::reason::left_out;
@@ -50,33 +51,40 @@ fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
             "games",
             format!(
                 "{} ({} annotated, {}; {} kept)",
-                report.games,
-                report.games_annotated,
+                thousands(report.games),
+                thousands(report.games_annotated),
                 percent(report.games_annotated, report.games),
-                report.games_kept
+                thousands(report.games_kept)
             ),
         ),
         (
             "labels",
             format!(
                 "{} ({} mates; {} plies without one)",
-                report.labels, report.mates, report.gaps
+                thousands(report.labels),
+                thousands(report.mates),
+                thousands(report.gaps)
             ),
         ),
         ("duplicates", duplicates(report)),
-        ("training", format!("{} positions", report.positions_train)),
+        (
+            "training",
+            format!("{} positions", thousands(report.positions_train)),
+        ),
         (
             "validation",
             format!(
                 "{} positions of held-out games; {} more were in training too",
-                report.positions_validation, report.seen_on_both_sides
+                thousands(report.positions_validation),
+                thousands(report.seen_on_both_sides)
             ),
         ),
         (
             "on disk",
             format!(
                 "{} bytes, {:.1} a position",
-                report.bytes_on_disk, report.bytes_per_position
+                thousands(report.bytes_on_disk),
+                report.bytes_per_position
             ),
         ),
         ("in check", percent(in_check, positions)),
@@ -121,13 +129,15 @@ fn source(entry: &SourceEntry) -> String {
     let digest = digest.get(..12).unwrap_or(digest);
     let part = part.iter().map(|part| {
         let range = &part.read.range;
-        format!(", of which {}-{}", range.start, range.end)
+        let (start, end) = (thousands(range.start), thousands(range.end));
+        format!(", of which {start} to {end}")
     });
     let damage = damage.iter().map(|damage| format!(", {damage}"));
     format!(
-        "{name}: {bytes} bytes{}, {} labels{months}, digest {digest}{}",
+        "{name}: {} bytes{}, {} labels{months}, digest {digest}{}",
+        thousands(*bytes),
         part.collect::<String>(),
-        tally.labels,
+        thousands(tally.labels),
         damage.collect::<String>()
     )
 }
@@ -220,7 +230,7 @@ fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
 
 fn duplicates(report: &Report) -> String {
     match report.merged_or_beyond_cap {
-        0 => format!("{} merged", report.duplicates_merged),
-        count => format!("{count} merged, or beyond the cap"),
+        0 => format!("{} merged", thousands(report.duplicates_merged)),
+        count => format!("{} merged, or beyond the cap", thousands(count)),
     }
 }

@@ -1,6 +1,6 @@
 //! Progress display of one source or export.
 
-use host::Form;
+use host::{Form, eta, thousands};
 
 /// Unit in which progress is measured.
 #[derive(Clone, Copy)]
@@ -16,11 +16,11 @@ impl Unit {
     fn template(self, has_total: bool) -> &'static str {
         match (self, has_total) {
             (Unit::Bytes, true) => {
-                "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {msg}, ETA {eta}"
+                "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {msg}, ETA {eta_precise}"
             }
             (Unit::Bytes, false) => "{prefix} {spinner} {bytes} {bytes_per_sec}, {msg}",
             (Unit::Positions, true) => {
-                "{prefix} {wide_bar} {human_pos}/{human_len} positions, {msg}, ETA {eta}"
+                "{prefix} {wide_bar} {human_pos}/{human_len} positions, {msg}, ETA {eta_precise}"
             }
             (Unit::Positions, false) => "{prefix} {spinner} {human_pos} positions, {msg}",
         }
@@ -28,8 +28,8 @@ impl Unit {
 
     fn text(self, amount: u64) -> String {
         match self {
-            Unit::Bytes => format!("{} MB", amount / 1_000_000),
-            Unit::Positions => format!("{amount} positions"),
+            Unit::Bytes => format!("{} MB", thousands(amount / 1_000_000)),
+            Unit::Positions => format!("{} positions", thousands(amount)),
         }
     }
 }
@@ -59,7 +59,7 @@ impl Progress {
             Form::Bar => message(seconds),
             Form::Line { left } => {
                 let (name, amount) = (&self.name, self.unit.text(done));
-                let eta = left.map(|left| format!(", ETA {:.0} s", left.as_secs_f64()));
+                let eta = left.map(|left| format!(", {}", eta(left)));
                 let eta = eta.unwrap_or_default();
                 format!("{name}: {amount}, {}{eta}", message(seconds))
             }

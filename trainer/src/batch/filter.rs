@@ -131,7 +131,7 @@ impl Dropped {
     pub fn in_words(&self) -> String {
         let counts = self.by_reason().into_iter().filter(|&(_, count)| count > 0);
         let words: Vec<String> = counts
-            .map(|(reason, count)| format!("{reason} {count}"))
+            .map(|(reason, count)| format!("{reason} {}", host::thousands(count)))
             .collect();
         words.join(", ")
     }

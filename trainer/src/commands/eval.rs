@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 use datasets::Dataset;
-use host::Threads;
+use host::{Threads, thousands};
 use models::bullet::BulletShape;
 use serde::Serialize;
 
@@ -130,7 +130,7 @@ impl fmt::Display for EvalReport {
             integers,
             worst: _,
         } = &self.measured;
-        writeln!(f, "mates left out: {}", report.mates)?;
+        writeln!(f, "mates left out: {}", thousands(report.mates))?;
         writeln!(
             f,
             "\n{:23}{:>9}  {:^17}  {:^17}  {:^17}",
@@ -175,7 +175,7 @@ impl fmt::Display for EvalReport {
 const SAME_PAWNS: RangeInclusive<f64> = 0.6..=1.67;
 
 fn row(f: &mut fmt::Formatter, name: &str, comparison: &Comparison) -> fmt::Result {
-    write!(f, "{name:23}{:>9}", comparison.net.count)?;
+    write!(f, "{name:23}{:>9}", thousands(comparison.net.count))?;
     let cell = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
     for figure in [
         |figures: &Figures| figures.winchance,

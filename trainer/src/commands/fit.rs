@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use datasets::Dataset;
-use host::{StopSignal, Threads, tell};
+use host::{StopSignal, Threads, rate, tell, thousands};
 use serde::Serialize;
 
 use crate::commands::output::{held_out_figures, json};
@@ -241,18 +241,19 @@ impl Job for Fit<'_> {
 
 fn in_words(summary: &Summary) -> String {
     format!(
-        "{}: epoch {} of {}, trained on {} in {:.0} s ({:.0} samples/s)\n{}{}\
+        "{}: epoch {} of {}, trained on {} in {:.0} s ({} samples/s)\n{}{}\
          all about it: {}\n",
         summary.net.display(),
         summary.best_epoch,
         summary.epochs,
         summary.device,
         summary.seconds,
-        summary.samples_per_second,
+        rate(summary.samples_per_second),
         match summary.left_out.total() {
             0 => String::new(),
             left => format!(
-                "left out {left} positions: {}\n",
+                "left out {} positions: {}\n",
+                thousands(left),
                 summary.left_out.in_words()
             ),
         },

@@ -348,7 +348,7 @@ impl Stage {
         if selection.positions == 0 {
             return Err(TrainerError::Usage(format!(
                 "the filter drops all {} positions ({}); widen it",
-                dataset.len(Split::Train),
+                host::thousands(dataset.len(Split::Train)),
                 selection.dropped.in_words()
             )));
         }

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use charts::{Colour, Dot, Panel, WIDTH, sheet, thousands};
+use charts::{Colour, Dot, Panel, WIDTH, sheet};
 use datasets::{Record, read_labelled};
+use host::thousands;
 use models::Network;
 use serde::Serialize;
 
@@ -320,10 +321,11 @@ impl fmt::Display for Comparison {
             .map_or(0, |row| row.measures.figures.count);
         writeln!(
             f,
-            "{positions} positions of {}; left out: {} mates, {} not evaluated",
+            "{} positions of {}; left out: {} mates, {} not evaluated",
+            thousands(positions),
             names(&self.data),
-            self.mates,
-            self.not_evaluated
+            thousands(self.mates),
+            thousands(self.not_evaluated)
         )?;
         if let Some(warning) = &self.warning {
             writeln!(f, "WARNING: {warning}")?;

@@ -96,8 +96,9 @@ impl fmt::Display for Integers {
                 largest_at: Some(place),
             }) => write!(
                 f,
-                "{mean:.2} centipawns from the net on average over {positions} positions, \
-                 {largest:.1} at most ({place})"
+                "{mean:.2} centipawns from the net on average over {} positions, {largest:.1} \
+                 at most ({place})",
+                host::thousands(*positions)
             ),
             Integers::Measured(_) => f.write_str("not measured, without positions"),
         }

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use charts::thousands;
-use host::FormattedDuration;
+use host::{FormattedDuration, rate, thousands};
 use maud::{Markup, PreEscaped, html};
 
 use crate::report::course::{self, Course, Stretch};
@@ -137,7 +136,7 @@ fn figures(page: &LivePage) -> Markup {
                 None => "no net measured yet".to_string(),
             }))
             (card(
-                &recent(Stretch::positions_per_second, |rate| thousands(rate as u64)),
+                &recent(Stretch::positions_per_second, rate),
                 "positions a second",
                 &recent(Stretch::waiting_percent, |share| format!("{share:.0} % of the time waiting for data")),
             ))

@@ -75,15 +75,15 @@ impl Epoch {
         });
         let clipped = match self.clipped_steps {
             0 => String::new(),
-            steps => format!("; {steps} gradients clipped"),
+            steps => format!("; {} gradients clipped", host::thousands(steps)),
         };
         format!(
-            "epoch {}/{epochs}: training loss {:.4}{}; {:.0} samples/s, {:.0} % of the time \
+            "epoch {}/{epochs}: training loss {:.4}{}; {} samples/s, {:.0} % of the time \
              waiting for data{clipped}{}",
             self.epoch,
             self.train_loss,
             held_out.unwrap_or_default(),
-            self.samples_per_second,
+            host::rate(self.samples_per_second),
             100.0 * self.waiting_seconds / self.seconds(),
             if kept { "; kept" } else { "" }
         )

@@ -1,7 +1,7 @@
 //! Report page: a self-contained HTML page on one net.
 
-use charts::thousands;
 use datasets::{Manifest, SourceEntry};
+use host::thousands;
 use maud::{Markup, PreEscaped, html};
 use models::{Architecture, Metadata, Network};
 use serde_json::Value;

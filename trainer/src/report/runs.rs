@@ -243,9 +243,7 @@ pub const ROWS: [Row; 9] = [
     ("training loss, last epoch", |run| {
         decimals(Some(run.last.train_loss), 4)
     }),
-    ("positions trained on", |run| {
-        charts::thousands(run.positions)
-    }),
+    ("positions trained on", |run| host::thousands(run.positions)),
     ("seconds of training", |run| format!("{:.1}", run.seconds)),
 ];
 

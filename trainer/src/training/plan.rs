@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use datasets::{Dataset, Split};
+use host::thousands;
 use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
@@ -70,12 +71,16 @@ impl Plan {
             "training {:#} on {}: {} positions{}, {} held out, {} epoch{}",
             self.architecture,
             self.device,
-            self.selection.positions,
+            thousands(self.selection.positions),
             match self.selection.dropped.total() {
                 0 => String::new(),
-                left => format!(" ({left} left out: {})", self.selection.dropped.in_words()),
+                left => format!(
+                    " ({} left out: {})",
+                    thousands(left),
+                    self.selection.dropped.in_words()
+                ),
             },
-            dataset.len(Split::Validation),
+            thousands(dataset.len(Split::Validation)),
             self.epochs,
             if self.epochs == 1 { "" } else { "s" },
         )
@@ -92,16 +97,18 @@ impl Plan {
         let mut warnings = Vec::new();
         if let Some(warm_up) = self.warm_up.filter(|&warm_up| warm_up > steps / 2) {
             warnings.push(format!(
-                "--warm-up {warm_up} is most of the run's {steps} steps: the learning rate \
-                 hardly reaches its peak. Without the option it takes a twentieth of them"
+                "--warm-up {warm_up} is most of the run's {} steps: the learning rate \
+                 hardly reaches its peak. Without the option it takes a twentieth of them",
+                thousands(steps)
             ));
         }
         let usual = batch_for(positions);
         if self.batch > usual && steps < FEW_STEPS {
             warnings.push(format!(
                 "--batch {} leaves {steps} steps in all, too few to learn from: the default \
-                 for {positions} positions is {usual}",
-                self.batch
+                 for {} positions is {usual}",
+                self.batch,
+                thousands(positions)
             ));
         }
         warnings

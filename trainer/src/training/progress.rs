@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host::{FormattedDuration, tell};
+use host::{eta, rate, tell};
 
 /// Positions trained on, and the time spent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -109,12 +109,11 @@ impl Progress {
 /// all work, without validation.
 fn state(recent: Work, all: Work, left: u64) -> String {
     let waiting = 100.0 * recent.waiting.as_secs_f64() / recent.seconds().max(1e-9);
-    let eta = all.time_of(left);
     format!(
-        "{:.0} samples/s, {waiting:.0} % waiting for data, {:.0} % computing, ETA {}",
-        recent.per_second(),
+        "{} samples/s, {waiting:.0} % waiting for data, {:.0} % computing, {}",
+        rate(recent.per_second()),
         100.0 - waiting,
-        FormattedDuration(Duration::from_secs(eta.as_secs()))
+        eta(all.time_of(left))
     )
 }
 
@@ -131,7 +130,7 @@ mod tests {
         };
         assert_eq!(
             state(work(6_000, 1, 3), work(10_000, 1, 9), 120_000),
-            "1500 samples/s, 25 % waiting for data, 75 % computing, ETA 00:02:00"
+            "1,500 samples/s, 25 % waiting for data, 75 % computing, ETA 00:02:00"
         );
     }
 }

@@ -444,8 +444,8 @@ fn load_to_resume(
         tell(format_args!(
             "going on in epoch {} after {} positions, at step {} of the run",
             history.epoch(),
-            history.pass.samples,
-            history.steps,
+            host::thousands(history.pass.samples),
+            host::thousands(history.steps),
         ));
     }
     Ok(Some(state))

@@ -258,7 +258,7 @@ impl fmt::Display for BenchReport {
             self.architecture, self.device, self.batch
         )?;
         let mut row = |name: &str, rate: f64, what: &str| {
-            writeln!(f, "{name:12}{rate:>13.0} samples/s  {what}")
+            writeln!(f, "{name:12}{:>13} samples/s  {what}", host::rate(rate))
         };
         if let Some(reader) = rates.reader {
             row("reader", reader, "read and shuffled, ahead of the device")?;

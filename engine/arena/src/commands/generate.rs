@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use engine::{Syzygy, Tablebase};
 use host::archive::OpenedArchive;
-use host::{ExitCode, StopSignal, print, tell};
+use host::{ExitCode, StopSignal, print, rate, tell, thousands};
 
 use crate::games::adjudication::{Draw, Resign};
 use crate::players::spec::{self, EngineSpec, Net, Program};
@@ -277,7 +277,7 @@ impl GenerateArgs {
     fn generate(&self, generator: &Generator, archive: Archive) -> Result<(Record, Work)> {
         let before = &archive.record().done.counts;
         if before.games > 0 {
-            let (out, games) = (self.out.display(), before.games);
+            let (out, games) = (self.out.display(), thousands(before.games));
             tell(format_args!("{out}: going on after {games} games"));
         }
         let total = self.amount.games.or(self.amount.positions);
@@ -286,9 +286,9 @@ impl GenerateArgs {
         let mut progress = Progress::new(total, done(before.games, before.positions));
         generator.run(archive, |tally, work| {
             progress.show(done(tally.games, tally.positions), |_| {
-                let (games, positions) = (tally.games, tally.positions);
-                let rate = work.positions as f64 / work.time.as_secs_f64();
-                format!("{games} games, {positions} positions, {rate:.0} positions/s")
+                let [games, positions] = [tally.games, tally.positions].map(thousands);
+                let speed = rate(work.positions as f64 / work.time.as_secs_f64());
+                format!("{games} games, {positions} positions, {speed} positions/s")
             });
         })
     }

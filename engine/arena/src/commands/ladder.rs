@@ -24,7 +24,7 @@ use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::End;
 use crate::usage::{PGN_REFUSED, exit_codes, interrupted, usage};
-use host::{Action, ExitCode, FileError, Form, print};
+use host::{Action, ExitCode, FileError, Form, print, thousands};
 
 fn help() -> String {
     format!(
@@ -231,7 +231,7 @@ fn play(
         let done = games(tallies);
         progress.show(done, |form| match form {
             Form::Bar => Ladder::new(names, meetings, tallies).table(),
-            Form::Line { .. } => format!("{done} games"),
+            Form::Line { .. } => format!("{} games", thousands(done)),
         });
         Ok(ControlFlow::Continue(()))
     })?;
@@ -290,7 +290,7 @@ impl<'a> Ladder<'a> {
                 "{:width$}  {:>+7.1} {interval:>16}  {:>5}  {:>4.1} %",
                 row.name,
                 row.rating.elo,
-                row.games,
+                thousands(row.games),
                 100.0 * row.score
             );
         }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
 use cozy_chess::util::display_san_move;
-use host::{ExitCode, StopSignal, print};
+use host::{ExitCode, StopSignal, print, thousands};
 use serde::Serialize;
 use thiserror::Error;
 use uci_client::UciScore;
@@ -219,7 +219,11 @@ impl SuiteScore {
                 text += &format!("wrong   {wrong}\n");
             }
         }
-        text + &format!("nodes   {} in {:.1} s\n", self.nodes, self.seconds)
+        text + &format!(
+            "nodes   {} in {:.1} s\n",
+            thousands(self.nodes),
+            self.seconds
+        )
     }
 }
 

@@ -9,10 +9,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use charts::{Point, thousands};
+use charts::Point;
 use clap::Args;
 use host::durable::NewFile;
-use host::{Action, ExitCode, FileError, StopSignal, print, tell};
+use host::{Action, ExitCode, FileError, StopSignal, print, tell, thousands};
 use serde::Serialize;
 use thiserror::Error;
 

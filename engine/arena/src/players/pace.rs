@@ -4,10 +4,10 @@ use std::fmt;
 use std::num::NonZero;
 use std::time::Duration;
 
-use charts::thousands;
 use cozy_chess::Color;
 use engine::uci::DEFAULT_OVERHEAD;
 use engine::{ClockState, Limits, TimeBudget};
+use host::thousands;
 
 /// Time after which an engine without a clock counts as hung.
 pub const HANG_TIMEOUT: Duration = Duration::from_secs(60);

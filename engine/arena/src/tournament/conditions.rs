@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use engine::{Syzygy, Tablebase};
-use host::tell;
+use host::{tell, thousands};
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Draw, Resign};
@@ -187,13 +187,16 @@ impl Conditions {
         if book.ended > 0 {
             let ended = book.ended;
             tell(format!(
-                "{name:?}: in {ended} openings the game is over; {count} others are played"
+                "{name:?}: in {} openings the game is over; {} others are played",
+                thousands(ended as u64),
+                thousands(count as u64)
             ));
         }
         if openings.is_none_or(|openings| openings > count as u64) {
             tell(format!(
-                "{name:?} has {count} openings: they repeat after {} games between two engines",
-                2 * count
+                "{name:?} has {} openings: they repeat after {} games between two engines",
+                thousands(count as u64),
+                thousands(2 * count as u64)
             ));
         }
         Ok(book)
@@ -269,7 +272,7 @@ impl KeptGames {
         if !played.is_empty() {
             tell(format!(
                 "{path:?}: going on after {} games",
-                2 * played.len()
+                thousands(2 * played.len() as u64)
             ));
         }
         Ok((Some(file), played))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use host::{rate, thousands};
 use serde::Serialize;
 
 use crate::games::ending::Ending;
@@ -100,7 +101,7 @@ impl<'a> Summary<'a> {
         }
         let endings = self.endings.iter();
         let endings: Vec<String> = endings
-            .map(|(why, count)| format!("{why} {count}"))
+            .map(|(why, &count)| format!("{why} {}", thousands(count)))
             .collect();
         let _ = writeln!(text, "endings: {}", endings.join(", "));
         text + &self.conduct()
@@ -123,8 +124,8 @@ impl<'a> Summary<'a> {
                 self.crashes[i],
                 self.hangs[i],
                 number(averages.depth, 1),
-                number(averages.nodes, 0),
-                number(averages.nps, 0),
+                whole(averages.nodes),
+                whole(averages.nps),
                 number(averages.move_ms, 1),
             );
         }
@@ -139,16 +140,20 @@ pub fn line(tally: &MatchScore) -> String {
     }
     format!(
         "{} games: +{} ={} -{}, {:.1} %",
-        tally.games(),
-        tally.wins,
-        tally.draws,
-        tally.losses,
+        thousands(tally.games()),
+        thousands(tally.wins),
+        thousands(tally.draws),
+        thousands(tally.losses),
         100.0 * tally.pairs.score().0
     )
 }
 
 fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_string(), |value| format!("{value:.decimals$}"))
+}
+
+fn whole(value: Option<f64>) -> String {
+    value.map_or("-".to_string(), rate)
 }
 
 /// Formats a difference in Elo with its 95 % interval.

@@ -7,7 +7,7 @@ use cozy_chess::{Board, Color, Move, util};
 use engine::{
     Engine, Handicap, Limits, Position, Report, Score, ScoreBound, Signals, TimeBudget, write_move,
 };
-use indicatif::HumanCount;
+use host::thousands;
 
 /// Limits of the engine's thinking.
 #[derive(Clone)]
@@ -76,7 +76,7 @@ pub fn think(
 
 /// Formats a report, such as `d3  +0.30   5,012n  -> e2e4  e4 e5 Nf3`.
 fn depth_line(report: &Report, board: &Board) -> String {
-    let nodes = format!("{}n", HumanCount(report.nodes));
+    let nodes = format!("{}n", thousands(report.nodes));
     let best = report.pv.first().map(|&mv| write_move(board, mv, false));
     format!(
         "{:<3} {:>6} {nodes:>8}  -> {}  {}",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
+use host::{rate, thousands};
 use records::position::Phase;
 use serde::Serialize;
 
@@ -132,12 +133,12 @@ impl<'a> Report<'a> {
         let mut text = format!(
             "{}: {} games, {} positions by {} ({} nodes, seed {}); {} bytes\n",
             self.out.display(),
-            self.games,
-            self.positions,
+            thousands(self.games),
+            thousands(self.positions),
             self.settings.net,
-            self.settings.nodes,
+            thousands(self.settings.nodes),
             self.settings.seed,
-            self.bytes,
+            thousands(self.bytes),
         );
         if self.games > 0 {
             self.write_counts(&mut text);
@@ -145,12 +146,12 @@ impl<'a> Report<'a> {
         if let Some(run) = &self.run {
             let _ = writeln!(
                 text,
-                "this run     {} positions in {:.1} s: {:.0} positions/s, {:.0} nodes/s, {:.1} % of \
+                "this run     {} positions in {:.1} s: {} positions/s, {} nodes/s, {:.1} % of \
                  the time in searches",
-                run.positions,
+                thousands(run.positions),
                 run.seconds,
-                run.positions_per_second,
-                run.nodes_per_second,
+                rate(run.positions_per_second),
+                rate(run.nodes_per_second),
                 100.0 * run.efficiency,
             );
         }
@@ -167,7 +168,7 @@ impl<'a> Report<'a> {
             share(self.draws, games),
             share(self.black_wins, games),
         );
-        let ending = |(ending, &count): (&Ending, &u64)| format!("{ending} {count}");
+        let ending = |(ending, &count): (&Ending, &u64)| format!("{ending} {}", thousands(count));
         let endings: Vec<String> = self.endings.iter().map(ending).collect();
         let _ = writeln!(text, "endings      {}", endings.join(", "));
         let Lengths {
@@ -195,8 +196,9 @@ impl<'a> Report<'a> {
         );
         let _ = writeln!(
             text,
-            "searches     {:.0} nodes a position; {} openings were decided, and not played",
-            self.nodes_per_position, self.rejected_openings,
+            "searches     {} nodes a position; {} openings were decided, and not played",
+            rate(self.nodes_per_position),
+            thousands(self.rejected_openings),
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Chart of a ladder's ratings.
 
-use charts::{Colour, Dot, Panel, sheet, thousands};
+use charts::{Colour, Dot, Panel, sheet};
+use host::thousands;
 use time::OffsetDateTime;
 
 use crate::players::pace::Pace;
