@@ -18,7 +18,7 @@ use crate::exit::ExitCode;
 const SIGNAL_BASE: u8 = 128;
 
 /// Interval at which waiting code polls the stop flag.
-const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const LOOK: Duration = Duration::from_millis(50);
 
 /// Time left to a program to end by itself before it is made to.
 const GRACE: Duration = Duration::from_secs(1);
