@@ -5,16 +5,15 @@
 //! thread restores their order and joins the games that straddle two segments. So the output
 //! depends on the source alone, and reading can resume after any of it.
 
-use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, channel};
 use std::{io, thread};
 
+use host::{Workers, read_ahead};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -32,11 +31,11 @@ pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 /// Text of a frame parsed at once, unless a game is longer.
 const STRIDE_TEXT_BYTES: usize = 1 << 20;
 
-/// Segments in flight per thread: enough that no worker waits for another's slow segment.
-const PARTS_PER_THREAD: usize = 3;
+/// Segments read ahead per thread.
+const AHEAD_PER_THREAD: usize = 1;
 
-/// Interval at which blocked threads check whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// Segments in flight per thread: enough that no worker waits for another's slow segment.
+const WINDOW_PER_THREAD: usize = 2;
 
 /// Labelled positions of a stretch of a source, and its counts.
 #[derive(Debug, Default)]
@@ -264,62 +263,48 @@ impl Reading {
         stop: &AtomicBool,
         mut each: impl FnMut(Batch) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
-        let Reading {
-            mut source,
-            mut seam,
-        } = self;
+        let Reading { source, mut seam } = self;
         let path = source.path().to_path_buf();
         let job = Job {
             path: &path,
             content: source.content(),
             filters,
         };
-        let under_way = threads * PARTS_PER_THREAD;
-        let (permits, permitted) = sync_channel::<Vec<u8>>(under_way);
-        let (parts, queue) = sync_channel::<Task<io::Result<Segment>>>(under_way);
-        let (done, stretches) = sync_channel::<thread::Result<Task<Stretch>>>(under_way);
-        let queue = Queue {
-            tasks: Mutex::new(queue),
-            closed: AtomicBool::new(false),
+        let (buffers, returned) = channel();
+        let segments = Segments {
+            source,
+            buffers: returned,
         };
-        // A detached thread, not a scoped one: a blocked pipe must not delay the return.
-        let reader = thread::Builder::new().spawn(move || {
-            hand_out(&mut source, &permitted, &parts);
-            source
-        });
-        let reader = reader.map_err(Error::NoThread)?;
-        let taken = thread::scope(|scope| {
-            // Closes the queue on every exit, so the workers stop.
-            let _closing = Closing(&queue.closed);
-            for number in 0..threads {
-                let (queue, done) = (&queue, done.clone());
-                let spawned = thread::Builder::new().spawn_scoped(scope, move || {
-                    let worked = catch_unwind(AssertUnwindSafe(|| work(job, queue, &done)));
-                    // Forward the panic, or the consumer waits forever for this segment.
-                    if let Err(panic) = worked {
-                        let _ = done.send(Err(panic));
-                    }
-                });
-                match spawned {
-                    Ok(_) => {}
-                    Err(error) if number == 0 => return Err(Error::NoThread(error)),
-                    // Continue with the threads already started.
-                    Err(_) => break,
-                }
-            }
-            drop(done);
-            for _ in 0..under_way {
-                let _ = permits.send(Vec::new());
-            }
-            let mut in_order = InOrder::new(stretches);
-            while let Some(mut task) = in_order.next(stop)? {
-                let _ = permits.send(std::mem::take(&mut task.what.buffer));
+        let (segments, reader) =
+            read_ahead(segments, threads * AHEAD_PER_THREAD, stop).map_err(Error::NoThread)?;
+        let stopped = || match stop.load(Ordering::Relaxed) {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        };
+        let segments = thread::scope(|scope| {
+            let workers = Workers {
+                threads,
+                least: 1,
+                window: threads * WINDOW_PER_THREAD,
+            };
+            let worker = move || {
+                let mut decoder = FrameDecoder::new();
+                Ok(move |task: Task<_>| {
+                    Ok::<_, Infallible>(task.map(|segment| Stretch::of(job, segment, &mut decoder)))
+                })
+            };
+            let stretches = workers.start(scope, segments, worker);
+            for stretch in stretches.map_err(Error::NoThread)? {
+                stopped()?;
+                let Ok(mut task) = stretch.unwrap_or_else(|panic| resume_unwind(panic));
+                // Fails once the source has ended.
+                let _ = buffers.send(std::mem::take(&mut task.what.buffer));
                 seam.take(task, job, &mut each)?;
             }
-            Ok(())
-        });
-        taken?;
-        let mut source = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+            stopped()?;
+            Ok::<_, Error>(reader.join())
+        })?;
+        let mut source = segments.source;
         let (path, filters) = (path.clone(), filters.clone());
         let ended = host::unless_stopped(stop, move || {
             let job = Job {
@@ -338,37 +323,6 @@ impl Reading {
         let (batch, finished) = ended.ok_or(Error::Stopped)??;
         each(batch)?;
         Ok(finished)
-    }
-}
-
-/// Queue of parts to parse.
-struct Queue {
-    tasks: Mutex<Receiver<Task<io::Result<Segment>>>>,
-    /// Whether the remaining tasks are to be dropped.
-    closed: AtomicBool,
-}
-
-impl Queue {
-    /// Waits for the next task; `None` if the queue is closed.
-    fn next(&self) -> Option<Task<io::Result<Segment>>> {
-        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        while !self.closed.load(Ordering::Relaxed) {
-            match tasks.recv_timeout(LOOK) {
-                Ok(task) => return Some(task),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
-        None
-    }
-}
-
-/// Guard that closes a queue on drop.
-struct Closing<'a>(&'a AtomicBool);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -409,52 +363,41 @@ impl Job<'_> {
     }
 }
 
-/// A numbered segment, or its result, on its way through the threads.
+/// A segment, or its result, on its way through the threads.
 struct Task<T> {
-    number: u64,
     what: T,
     /// Compressed offset of its end.
     offset: u64,
     place: Option<Place>,
 }
 
-/// Reads the source's segments, one per permit. A permit is a buffer for the segment.
-fn hand_out(
-    source: &mut Source,
-    permitted: &Receiver<Vec<u8>>,
-    parts: &SyncSender<Task<io::Result<Segment>>>,
-) {
-    for number in 0.. {
-        let Ok(buffer) = permitted.recv() else { return };
-        let Some((what, place)) = source.next_segment(buffer) else {
-            return;
-        };
-        let task = Task {
-            number,
-            what,
-            offset: source.consumed().load(Ordering::Relaxed),
-            place,
-        };
-        if parts.send(task).is_err() {
-            return;
+impl<T> Task<T> {
+    fn map<U>(self, work: impl FnOnce(T) -> U) -> Task<U> {
+        Task {
+            what: work(self.what),
+            offset: self.offset,
+            place: self.place,
         }
     }
 }
 
-/// Worker loop: parses parts until the queue is closed.
-fn work(job: Job, queue: &Queue, done: &SyncSender<thread::Result<Task<Stretch>>>) {
-    let mut decoder = FrameDecoder::new();
-    while let Some(task) = queue.next() {
-        let what = Stretch::of(job, task.what, &mut decoder);
-        let task = Task {
-            number: task.number,
+/// Segments of a source, read into buffers that are used again.
+struct Segments {
+    source: Source,
+    buffers: Receiver<Vec<u8>>,
+}
+
+impl Iterator for Segments {
+    type Item = Task<io::Result<Segment>>;
+
+    fn next(&mut self) -> Option<Task<io::Result<Segment>>> {
+        let buffer = self.buffers.try_recv().unwrap_or_default();
+        let (what, place) = self.source.next_segment(buffer)?;
+        Some(Task {
             what,
-            offset: task.offset,
-            place: task.place,
-        };
-        if done.send(Ok(task)).is_err() {
-            return;
-        }
+            offset: self.source.consumed().load(Ordering::Relaxed),
+            place,
+        })
     }
 }
 
@@ -726,44 +669,6 @@ impl Seam {
         text.drain(..whole);
         self.edge.pass(SkipReason::MalformedGame);
         Ok(())
-    }
-}
-
-/// Restores the order of tasks, and resumes panics of the threads they come from.
-struct InOrder {
-    stretches: Receiver<thread::Result<Task<Stretch>>>,
-    early: BTreeMap<u64, Task<Stretch>>,
-    next: u64,
-}
-
-impl InOrder {
-    fn new(stretches: Receiver<thread::Result<Task<Stretch>>>) -> InOrder {
-        InOrder {
-            stretches,
-            early: BTreeMap::new(),
-            next: 0,
-        }
-    }
-
-    /// Waits for the next task in order; `None` after the last.
-    fn next(&mut self, stop: &AtomicBool) -> Result<Option<Task<Stretch>>, Error> {
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Err(Error::Stopped);
-            }
-            if let Some(task) = self.early.remove(&self.next) {
-                self.next += 1;
-                return Ok(Some(task));
-            }
-            match self.stretches.recv_timeout(LOOK) {
-                Ok(done) => {
-                    let task = done.unwrap_or_else(|panic| resume_unwind(panic));
-                    self.early.insert(task.number, task);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(None),
-            }
-        }
     }
 }
 

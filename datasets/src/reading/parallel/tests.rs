@@ -1,7 +1,8 @@
 //! Tests of panicking threads.
 
 use std::io::Read;
-use std::panic::panic_any;
+use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use super::*;
