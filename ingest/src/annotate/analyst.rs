@@ -15,7 +15,7 @@ use crate::annotate::task::{Evaluator, Task};
 pub struct Analyst<'a> {
     task: &'a Task,
     worker: Worker<'a>,
-    /// Time spent in searches, including failed ones.
+    /// Time spent in searches, including failed ones, since the last look.
     pub searching: Duration,
 }
 

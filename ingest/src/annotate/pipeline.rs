@@ -2,19 +2,16 @@
 //!
 //! A reader thread cuts the sources into games; each worker, with its own engine process, takes one
 //! game at a time; the calling thread writes the results in source order. Engines are reset before
-//! each game, so evaluations do not depend on the worker or the order of work. Credits bound the
-//! number of games in flight: memory does not grow with the sources.
+//! each game, so evaluations do not depend on the worker or the order of work.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use datasets::{PartRead, SkipReason};
+use host::{Workers, read_ahead};
 
 use crate::annotate::analyst::Analyst;
 use crate::annotate::counts::AnnotationCounts;
@@ -27,12 +24,6 @@ use crate::terminal::stopped::Stopped;
 /// engine that hangs.
 const WINDOW: usize = 64;
 
-/// Interval at which blocked threads check the stop flag.
-const STOP_CHECK: Duration = Duration::from_millis(50);
-
-/// A worker's numbered result, or its panic.
-type Done = thread::Result<Result<(u64, Annotated), Error>>;
-
 /// Annotated game.
 pub struct Annotated {
     /// Text of the source.
@@ -41,6 +32,8 @@ pub struct Annotated {
     pub text: Vec<u8>,
     /// Counts of this game.
     pub tally: AnnotationCounts,
+    /// Search time of this game.
+    pub searching: Duration,
     /// Approximate offset of its end in the (compressed) bytes of all sources.
     pub read: u64,
 }
@@ -65,108 +58,50 @@ pub fn run(
     processes: usize,
     mut each: impl FnMut(Annotated) -> Result<()>,
 ) -> Result<Finished> {
-    let (to_workers, pieces) = channel();
-    let (to_writer, annotated) = channel();
-    let (credit, credits) = channel();
-    for _ in 0..WINDOW * processes {
-        credit.send(())?;
-    }
-    let pieces = Arc::new(Mutex::new(pieces));
-    // A detached thread: a blocked source must not delay the return.
-    let reader = thread::Builder::new().spawn(move || read(feed, &credits, &to_workers));
-    let reader = reader.map_err(datasets::Error::NoThread)?;
-    let searching = thread::scope(|scope| {
-        let mut workers = Vec::new();
-        for _ in 0..processes {
-            let (pieces, to_writer) = (Arc::clone(&pieces), to_writer.clone());
-            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
-                let annotate = || annotate_pieces(task, &pieces, &to_writer);
-                catch_unwind(AssertUnwindSafe(annotate)).unwrap_or_else(|panic| {
-                    // Forward the panic, or the writer waits forever for this game.
-                    let _ = to_writer.send(Err(panic));
-                    Duration::ZERO
-                })
-            });
-            match spawned {
-                Ok(worker) => workers.push(worker),
-                Err(error) if workers.is_empty() => bail!(datasets::Error::NoThread(error)),
-                // Continue with the workers already started.
-                Err(_) => break,
+    let stop = task.stop.flag();
+    let (pieces, reader) = read_ahead(feed, processes, stop).map_err(datasets::Error::NoThread)?;
+    thread::scope(|scope| {
+        let workers = Workers {
+            threads: processes,
+            least: 1,
+            window: WINDOW * processes,
+        };
+        let worker = || {
+            let mut analyst = Analyst::new(task)?;
+            // An error of the sources keeps its place among the games.
+            Ok(move |piece: Result<Piece, datasets::Error>| match piece {
+                Ok(piece) => annotate_piece(&mut analyst, piece).map(Ok),
+                Err(error) => Ok(Err(error)),
+            })
+        };
+        let annotated = workers.start(scope, pieces, worker);
+        let annotated = annotated.map_err(datasets::Error::NoThread)?;
+        let write = || -> Result<Duration> {
+            let mut searching = Duration::ZERO;
+            for done in annotated {
+                // A worker stopped in mid-game sends an incomplete result.
+                if task.stop.is_asked() {
+                    break;
+                }
+                let done = done.unwrap_or_else(|panic| resume_unwind(panic))??;
+                searching += done.searching;
+                each(done)?;
             }
-        }
-        // Only the workers keep these ends open: the channel closes after the last.
-        drop((to_writer, pieces));
-        let write = || write_in_order(task, &annotated, &credit, &mut each);
+            match task.stop.is_asked() {
+                true => Err(Stopped::for_now(&task.stop).into()),
+                false => Ok(searching),
+            }
+        };
         let written = catch_unwind(AssertUnwindSafe(write));
-        if !matches!(written, Ok(Ok(()))) {
-            task.stop.flag().store(true, Ordering::Relaxed);
+        if !matches!(written, Ok(Ok(_))) {
+            stop.store(true, Ordering::Relaxed);
         }
-        let mut searching = Duration::ZERO;
-        for worker in workers {
-            searching += worker.join().map_err(|_| anyhow!("a worker panicked"))?;
-        }
-        let written = written.unwrap_or_else(|panic| resume_unwind(panic));
-        written.map(|()| searching)
-    })?;
-    let part = reader
-        .join()
-        .map_err(|_| anyhow!("the reader panicked"))??;
-    Ok(Finished { searching, part })
-}
-
-/// Returns the next message; `None` at the end of the channel or when the work is to stop.
-fn next<T>(task: &Task, messages: &Receiver<T>) -> Option<T> {
-    while !task.stop.is_asked() {
-        match messages.recv_timeout(STOP_CHECK) {
-            Ok(message) => return Some(message),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    None
-}
-
-/// Sends the games of the feed to the workers, one per credit. Returns the range read of a part.
-fn read(
-    mut feed: Feed,
-    credits: &Receiver<()>,
-    workers: &Sender<(u64, Piece)>,
-) -> Result<Option<PartRead>, datasets::Error> {
-    for (number, piece) in (0..).zip(feed.by_ref()) {
-        let piece = piece?;
-        if credits.recv().is_err() || workers.send((number, piece)).is_err() {
-            break;
-        }
-    }
-    Ok(feed.into_part_read())
-}
-
-/// Runs one worker until no games are left. Returns its search time.
-fn annotate_pieces(
-    task: &Task,
-    pieces: &Mutex<Receiver<(u64, Piece)>>,
-    writer: &Sender<Done>,
-) -> Duration {
-    let mut analyst = match Analyst::new(task) {
-        Ok(analyst) => analyst,
-        Err(error) => {
-            // Fails if the writer has ended.
-            let _ = writer.send(Ok(Err(error)));
-            return Duration::ZERO;
-        }
-    };
-    loop {
-        let pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        let piece = next(task, &pieces);
-        drop(pieces);
-        let Some((number, piece)) = piece else { break };
-        let done = annotate_piece(&mut analyst, piece).map(|done| (number, done));
-        let failed = done.is_err();
-        if writer.send(Ok(done)).is_err() || failed {
-            break;
-        }
-    }
-    analyst.searching
+        let searching = written.unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(Finished {
+            searching,
+            part: reader.join().into_part_read(),
+        })
+    })
 }
 
 fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Error> {
@@ -181,36 +116,9 @@ fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Erro
         source: piece.text,
         text,
         tally,
+        searching: std::mem::take(&mut analyst.searching),
         read: piece.read,
     })
-}
-
-/// Calls `each` with the workers' results in source order.
-fn write_in_order(
-    task: &Task,
-    annotated: &Receiver<Done>,
-    credit: &Sender<()>,
-    each: &mut impl FnMut(Annotated) -> Result<()>,
-) -> Result<()> {
-    let (mut early, mut number) = (BTreeMap::new(), 0);
-    while let Some(done) = next(task, annotated) {
-        // A worker stopped in mid-game sends an incomplete result.
-        if task.stop.is_asked() {
-            break;
-        }
-        let (done_number, done) = done.unwrap_or_else(|panic| resume_unwind(panic))?;
-        early.insert(done_number, done);
-        while let Some(done) = early.remove(&number) {
-            each(done)?;
-            number += 1;
-            // Fails if the reader has ended.
-            let _ = credit.send(());
-        }
-    }
-    if task.stop.is_asked() {
-        return Err(Stopped::for_now(&task.stop).into());
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -218,6 +126,7 @@ mod tests {
     use std::num::NonZero;
     use std::panic::panic_any;
     use std::path::Path;
+    use std::sync::mpsc::channel;
 
     use host::StopSignal;
 
