@@ -1,14 +1,17 @@
 //! Reader: delivers a dataset's epochs in batches, ahead of the device.
 //!
-//! Several threads decode the groups of an epoch, each every n-th; another thread puts them in
-//! order and cuts them into batches. The batches therefore do not depend on the number of threads,
+//! Several threads decode the groups of an epoch; another thread puts them in order and cuts them
+//! into batches. The batches therefore do not depend on the number of threads,
 //! and a record is copied once between its decoded block and its batch. Bounded queues limit
 //! memory.
 
+use std::convert::Infallible;
+use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
 use datasets::{Dataset, Error, Record, Shuffled, Split};
+use host::Workers;
 
 use crate::batch::filter::Filter;
 
@@ -60,28 +63,23 @@ fn send_batches(
         false => (0, skipped),
     };
     thread::scope(|scope| {
-        let decoders: Vec<_> = (0..threads)
-            .map(|thread| {
-                let (sender, receiver) = sync_channel(1);
-                let mut groups = (first + thread..order.groups()).step_by(threads);
-                let read = move |group| {
-                    let mut records = order.group(group)?;
-                    if filter != Filter::NONE {
-                        records.retain(|record| filter.keeps(record));
-                    }
-                    Ok::<_, Error>(records)
-                };
-                scope.spawn(move || groups.all(|group| sender.send(read(group)).is_ok()));
-                receiver
-            })
-            .collect();
+        let workers = Workers {
+            threads,
+            least: threads,
+            window: 2 * threads,
+        };
+        let read = move |group| {
+            let mut records = order.group(group)?;
+            if filter != Filter::NONE {
+                records.retain(|record| filter.keeps(record));
+            }
+            Ok(records)
+        };
+        let worker = move || Ok(move |group| Ok::<Result<_, Error>, Infallible>(read(group)));
+        let groups = workers.start(scope, first..order.groups(), worker);
         let mut pending = Vec::with_capacity(size);
-        // A closed channel means that its decoder has sent its last group, so the epoch is over.
-        for group in decoders
-            .iter()
-            .cycle()
-            .map_while(|groups| groups.recv().ok())
-        {
+        for group in groups.map_err(Error::NoThread)? {
+            let Ok(group) = group.unwrap_or_else(|panic| resume_unwind(panic));
             let group = group?;
             let begin = skipped.min(group.len() as u64);
             skipped -= begin;

@@ -1,11 +1,13 @@
 //! Feed: prepares batches for the device on background threads, in order.
 
-use std::iter;
+use std::convert::Infallible;
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::Receiver;
 use std::thread::Scope;
 
 use datasets::{Error, Record};
+use host::Workers;
 use models::Architecture;
 
 use crate::training::executor::Executor;
@@ -46,40 +48,28 @@ fn prepared<'scope, T: Send + 'scope>(
     threads: usize,
     prepare: impl Fn(u64, Vec<Record>) -> T + Send + Sync + 'scope,
 ) -> impl Iterator<Item = Result<T, Error>> + 'scope {
+    let workers = Workers {
+        threads,
+        least: threads,
+        window: 2 * threads,
+    };
     let prepare = Arc::new(prepare);
-    let (work, done): (Vec<_>, Vec<_>) = (0..threads)
-        .map(|_| {
-            let (give, work) = sync_channel(1);
-            let (finish, done) = sync_channel(1);
-            let prepare = Arc::clone(&prepare);
-            scope.spawn(move || {
-                work.into_iter()
-                    .all(|(number, batch): (u64, Result<_, _>)| {
-                        finish
-                            .send(batch.map(|batch| prepare(number, batch)))
-                            .is_ok()
-                    })
-            });
-            (give, done)
+    let worker = move || {
+        let prepare = Arc::clone(&prepare);
+        Ok(move |(number, batch): (u64, Result<_, Error>)| {
+            Ok::<_, Infallible>(batch.map(|batch| prepare(number, batch)))
         })
-        .unzip();
-    scope.spawn(move || {
-        let mut threads = work.iter().cycle();
-        (0..).zip(batches).all(|numbered| {
-            let thread = threads.next().expect("there is a thread");
-            thread.send(numbered).is_ok()
-        })
-    });
-    let mut turn = 0;
-    iter::from_fn(move || {
-        let next = done[turn].recv().ok();
-        turn = (turn + 1) % done.len();
-        next
+    };
+    let prepared = workers.start(scope, (0..).zip(batches), worker);
+    prepared.expect("the system gives threads").map(|batch| {
+        let Ok(batch) = batch.unwrap_or_else(|panic| resume_unwind(panic));
+        batch
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc::sync_channel;
     use std::thread;
 
     use super::*;
