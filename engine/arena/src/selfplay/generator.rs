@@ -3,15 +3,12 @@
 //! Each worker has its own engine and plays one game at a time; the calling thread writes. The
 //! bytes written depend only on the settings.
 
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use host::archive;
+use host::{Workers, archive};
 
 use crate::players::player::library;
 use crate::players::spec::Net;
@@ -22,6 +19,9 @@ use crate::selfplay::tally::Tally;
 
 /// Games per frame: the work that an interruption can cost.
 const FRAME_GAMES: u64 = 32;
+
+/// Games in flight per worker: enough that none waits for another's long game.
+const WINDOW: usize = 64;
 
 /// Settings and counts of an output.
 pub type Record = archive::ArchiveRecord<Settings, Tally>;
@@ -60,7 +60,6 @@ pub struct Work {
 
 /// A finished game.
 struct Played {
-    number: u64,
     game: Game,
     bytes: Vec<u8>,
 }
@@ -84,77 +83,55 @@ impl Generator<'_> {
             work: Work::default(),
         };
         let start = Instant::now();
-        let next = AtomicU64::new(output.tally.games);
-        let (sender, played) = channel();
+        let numbers = output.tally.games..self.settings.games.unwrap_or(u64::MAX);
+        let numbers = numbers.take_while(|_| !self.stop.load(Ordering::Relaxed));
         let done = thread::scope(|scope| {
-            for _ in 0..self.concurrency {
-                let (sender, next) = (sender.clone(), &next);
-                let worker = thread::Builder::new().spawn_scoped(scope, move || {
-                    let work = || self.work(next, &sender);
-                    let ended = catch_unwind(AssertUnwindSafe(work));
-                    let ended = ended.unwrap_or_else(|_| Err(anyhow!("a game panicked: a defect")));
-                    if let Err(error) = ended {
-                        // Sending fails if another worker failed before.
-                        let _ = sender.send(Err(error));
-                    }
-                });
-                if let Err(error) = worker {
-                    self.stop.store(true, Ordering::Relaxed);
-                    let games = self.concurrency;
-                    return Err(error).context(format!("{games} games at a time are too many"));
-                }
-            }
-            drop(sender);
-            let mut early = BTreeMap::new();
-            let written = (|| {
+            let done = (|| {
                 if self.settings.is_enough(&output.tally) {
                     return Ok(());
                 }
-                for played in &played {
-                    let played: Played = played?;
-                    early.insert(played.number, played);
-                    while let Some(played) = early.remove(&output.tally.games) {
-                        output.push(&played)?;
-                        output.work.time = start.elapsed();
-                        show(&output.tally, &output.work);
-                        if self.settings.is_enough(&output.tally) {
-                            return Ok(());
-                        }
+                let games = self.concurrency;
+                let workers = Workers {
+                    threads: games,
+                    least: games,
+                    window: WINDOW * games,
+                };
+                let played = workers.start(scope, numbers, || self.worker());
+                let played =
+                    played.with_context(|| format!("{games} games at a time are too many"))?;
+                for played in played {
+                    let defect = |_| Err(anyhow!("a game panicked: a defect"));
+                    let Some(played) = played.unwrap_or_else(defect)? else {
+                        break;
+                    };
+                    output.push(&played)?;
+                    output.work.time = start.elapsed();
+                    show(&output.tally, &output.work);
+                    if self.settings.is_enough(&output.tally) {
+                        break;
                     }
                 }
                 Ok(())
             })();
             // Workers drop their unfinished games and return.
             self.stop.store(true, Ordering::Relaxed);
-            written
+            done
         });
         output.work.time = start.elapsed();
         let enough = self.settings.is_enough(&output.tally);
         output.close(done, enough)
     }
 
-    /// Plays games until none is left or `stop` is set.
-    fn work(&self, next: &AtomicU64, sender: &Sender<Result<Played>>) -> Result<()> {
+    /// Returns a worker, which plays the game of a number; `None` if `stop` was set before its end.
+    fn worker(&self) -> Result<impl FnMut(u64) -> Result<Option<Played>>> {
         let mut library = library(self.net)?;
-        while !self.stop.load(Ordering::Relaxed) {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if self.settings.games.is_some_and(|games| number >= games) {
-                break;
-            }
-            let Some(game) = self.rules.play(&mut library, number, self.stop)? else {
-                break;
-            };
-            let bytes = self.format.write(&game, number, self.settings);
-            let played = Played {
-                number,
+        Ok(move |number| {
+            let game = self.rules.play(&mut library, number, self.stop)?;
+            Ok(game.map(|game| Played {
+                bytes: self.format.write(&game, number, self.settings),
                 game,
-                bytes,
-            };
-            if sender.send(Ok(played)).is_err() {
-                break;
-            }
-        }
-        Ok(())
+            }))
+        })
     }
 }
 
@@ -169,7 +146,7 @@ struct Output {
 
 impl Output {
     fn push(&mut self, played: &Played) -> Result<()> {
-        let Played { game, bytes, .. } = played;
+        let Played { game, bytes } = played;
         self.tally.add(game);
         self.work.games += 1;
         self.work.positions += game.searched.len() as u64;

@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{iter, thread};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use engine::{is_chess960, write_fen};
+use host::Workers;
 use thiserror::Error;
 use uci_client::StartError;
 
@@ -46,9 +45,6 @@ pub struct Tournament<'a> {
     /// Ends the tournament when set; unfinished games do not count.
     pub stop: &'a AtomicBool,
 }
-
-/// A finished pair of games.
-type Played<'s> = (Pairing<'s>, [Game; 2]);
 
 /// Outcome of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,49 +84,60 @@ impl Tournament<'_> {
     /// [`MAX_CRASHES`] games in a row.
     pub fn play<'s>(
         &self,
-        schedule: impl Fn(usize) -> Option<Pairing<'s>> + Sync,
+        schedule: impl FnMut(usize) -> Option<Pairing<'s>> + Send,
         mut record: impl FnMut(&Pairing, &[Game; 2]) -> Result<ControlFlow<()>>,
     ) -> Result<End> {
-        let next = AtomicUsize::new(0);
-        let (sender, pairs) = channel();
+        let games = self.concurrency;
+        let workers = Workers {
+            threads: games,
+            least: games,
+            window: 2 * games,
+        };
+        let mut left = (0..).map_while(schedule);
+        let mut left = iter::from_fn(|| left.find(|pairing| !self.done.contains(&pairing.number)));
+        // A pairing that is left when `stop` is set is returned unplayed: the end is not complete.
+        let mut stopped = false;
+        let pairings = iter::from_fn(move || {
+            let last = std::mem::replace(&mut stopped, self.stop.load(Ordering::Relaxed));
+            if last { None } else { left.next() }
+        });
         thread::scope(|scope| {
-            for _ in 0..self.concurrency {
-                let (sender, next, schedule) = (sender.clone(), &next, &schedule);
-                let worker = thread::Builder::new().spawn_scoped(scope, move || {
-                    let work = || self.work(next, schedule, &sender);
-                    if catch_unwind(AssertUnwindSafe(work)).is_err() {
-                        // Sent at once: otherwise the other workers play to the end first.
-                        let _ = sender.send(Err(anyhow!("a game could not be played: a defect")));
-                    }
-                });
-                if let Err(error) = worker {
-                    self.stop.store(true, Ordering::Relaxed);
-                    let games = self.concurrency;
-                    return Err(error).context(format!("{games} games at a time are too many"));
-                }
-            }
-            drop(sender);
-            let mut end = End::Complete;
-            let mut crashes = vec![0; self.specs.len()];
-            for pair in pairs {
-                let recorded = match pair {
-                    Ok(Some((pairing, games))) => record(&pairing, &games).and_then(|flow| {
-                        count_crashes(&mut crashes, &pairing, &games);
-                        self.check_crashes(&crashes).map(|()| flow)
-                    }),
+            let worker = || {
+                let mut seats = Seats {
+                    tournament: self,
+                    players: self.specs.iter().map(|_| None).collect(),
+                };
+                Ok(move |pairing: Pairing<'s>| {
+                    let games = seats.play_pair(&pairing)?;
+                    Ok(games.map(|games| (pairing, games)))
+                })
+            };
+            let ended = (|| {
+                let pairs = workers.start(scope, pairings, worker);
+                let pairs =
+                    pairs.with_context(|| format!("{games} games at a time are too many"))?;
+                let mut end = End::Complete;
+                let mut crashes = vec![0; self.specs.len()];
+                for pair in pairs.as_completed() {
+                    let defect = |_| Err(anyhow!("a game could not be played: a defect"));
                     // Pairs that other workers finished meanwhile count.
-                    Ok(None) => {
+                    let Some((pairing, games)) = pair.unwrap_or_else(defect)? else {
                         end = End::Stopped;
                         continue;
+                    };
+                    let flow = record(&pairing, &games)?;
+                    count_crashes(&mut crashes, &pairing, &games);
+                    self.check_crashes(&crashes)?;
+                    if flow.is_break() {
+                        return Ok(End::Enough);
                     }
-                    Err(error) => Err(error),
-                };
-                if !matches!(recorded, Ok(ControlFlow::Continue(()))) {
-                    self.stop.store(true, Ordering::Relaxed);
-                    return recorded.map(|_| End::Enough);
                 }
+                Ok(end)
+            })();
+            if !matches!(ended, Ok(End::Complete)) {
+                self.stop.store(true, Ordering::Relaxed);
             }
-            Ok(end)
+            ended
         })
     }
 
@@ -144,31 +151,6 @@ impl Tournament<'_> {
             }
             .into())
         })
-    }
-
-    /// Plays pairs until none is left; sends `None` if stopped before.
-    fn work<'s>(
-        &self,
-        next: &AtomicUsize,
-        schedule: &(impl Fn(usize) -> Option<Pairing<'s>> + Sync),
-        sender: &Sender<Result<Option<Played<'s>>>>,
-    ) {
-        let mut seats = Seats {
-            tournament: self,
-            players: self.specs.iter().map(|_| None).collect(),
-        };
-        while let Some(pairing) = schedule(next.fetch_add(1, Ordering::Relaxed)) {
-            if self.done.contains(&pairing.number) {
-                continue;
-            }
-            let games = seats.play_pair(&pairing);
-            let goes_on = matches!(games, Ok(Some(_)));
-            let games = games.map(|games| games.map(|games| (pairing, games)));
-            // Sending fails once the tournament is over.
-            if sender.send(games).is_err() || !goes_on {
-                return;
-            }
-        }
     }
 }
 
