@@ -1,6 +1,6 @@
-//! Atomic file writes, and the names of a run's files.
+//! Atomic file writes, and names of files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host::durable::{self, NewFile};
 
@@ -28,6 +28,15 @@ pub mod ending {
     pub const FIGURES: [&str; 3] = [METRICS, STEPS, GOLDEN];
     /// Pictures and pages beside a net. A new run replaces those of another.
     pub const PICTURES: [&str; 5] = [CURVES, CALIBRATION, ERRORS, NEURONS, PAGE];
+}
+
+/// Formats paths on one line.
+pub fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(", ")
 }
 
 /// Replaces a file atomically and durably.

@@ -1,5 +1,5 @@
-//! Reports of nets: figures against labels and material, and their pictures. `measured` computes a
-//! net's figures, `comparison` those of several engines; `page` renders all on one page, and
+//! Reports of nets: figures against labels and material, and their pictures. `measurement` computes
+//! a net's figures, `comparison` those of several engines; `page` renders all on one page, and
 //! `summary` writes it beside the net. `live` is the page of a run in progress, `course` its
 //! per-step metrics. `metrics` reads finished runs' files, `runs` compares several runs.
 
@@ -13,11 +13,12 @@ pub mod errors;
 pub mod figures;
 pub mod integers;
 pub mod live;
-pub mod measured;
+pub mod measurement;
 pub mod metrics;
 pub mod neurons;
 pub mod page;
 pub mod runs;
 pub mod runs_page;
+pub mod scaled;
 pub mod subject;
 pub mod summary;

@@ -17,7 +17,7 @@ mod optimizer;
 mod trainer;
 
 pub use layout::Parameters;
-pub use trainer::{Batch, Config, Derived, Launch, Measured, State, Trainer, memory};
+pub use trainer::{Batch, Config, Derived, Launch, State, StepMetrics, Trainer, memory};
 
 pub use cubecl::Runtime;
 #[cfg(feature = "cuda")]

@@ -51,7 +51,7 @@ pub struct Config {
 
 /// Loss and gradient norm of a step, measured before the update.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct StepMetrics {
     /// Mean loss of the batch.
     pub loss: f32,
     /// Global gradient norm before clipping.
@@ -677,12 +677,12 @@ impl<R: Runtime> Trainer<R> {
     }
 
     /// Returns loss and gradient norm of each step since the last call, in order.
-    pub fn fetch(&mut self) -> Vec<Measured> {
+    pub fn fetch(&mut self) -> Vec<StepMetrics> {
         let ring: Vec<f32> = self.read(&self.buffers.ring);
         let first = self.step - self.unfetched as u64;
         let found = (first..self.step).map(|step| {
             let slot = (step % RING as u64) as usize;
-            Measured {
+            StepMetrics {
                 loss: ring[2 * slot],
                 gradient_norm: ring[2 * slot + 1],
             }

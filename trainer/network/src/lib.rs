@@ -24,4 +24,4 @@ pub use cpu::{Evaluator, Samples};
 pub use first_layer::worth;
 pub use model::{CpuModel, bound};
 pub use target::Aim;
-pub use trainer::{Measured, Settings, Trainer};
+pub use trainer::{Settings, StepMetrics, Trainer};

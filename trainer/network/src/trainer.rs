@@ -32,7 +32,7 @@ pub struct Settings {
 
 /// Loss and gradient norm of a step, measured before the update.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct StepMetrics {
     /// Mean loss of the batch.
     pub loss: f32,
     /// Global gradient norm before clipping.
@@ -48,7 +48,7 @@ pub struct Trainer {
     optimizer: OptimizerAdaptor<AdamW, Model<Cpu>, Cpu>,
     settings: Settings,
     /// Measurements that have not been fetched.
-    measured: Vec<Measured>,
+    measured: Vec<StepMetrics>,
 }
 
 /// Enables gradients of parameters; [`AutodiffModule::from_inner`] does not.
@@ -91,14 +91,14 @@ impl Trainer {
         let norm = clipping::clip(&self.model, &mut gradients, self.settings.clip_norm);
         let model = self.optimizer.step(rate, self.model.clone(), gradients);
         self.model = model.clipped();
-        self.measured.push(Measured {
+        self.measured.push(StepMetrics {
             loss: loss.into_scalar(),
             gradient_norm: norm,
         });
     }
 
     /// Returns loss and gradient norm of each step since the last call, in order.
-    pub fn fetch(&mut self) -> Vec<Measured> {
+    pub fn fetch(&mut self) -> Vec<StepMetrics> {
         std::mem::take(&mut self.measured)
     }
 

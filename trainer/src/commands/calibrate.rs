@@ -12,11 +12,10 @@ use serde_json::{Map, Value, json};
 use crate::commands::output;
 use crate::commands::values;
 use crate::error::TrainerError;
-use crate::files;
+use crate::files::{self, names};
 use crate::net::{self, Net};
 use crate::report::comparison::{self, Contender, Measures};
 use crate::report::figures::Figures;
-use crate::report::measured::names;
 use crate::training::plan::TOOL;
 use network::bound;
 

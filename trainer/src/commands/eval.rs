@@ -14,11 +14,11 @@ use serde::Serialize;
 use crate::commands::output::json;
 use crate::commands::values;
 use crate::error::TrainerError;
-use crate::files;
+use crate::files::{self, names};
 use crate::net;
-use crate::report::comparison::Scaled;
-use crate::report::figures::{Comparison, Figures};
-use crate::report::measured::{self, Measured, names};
+use crate::report::figures::{Figures, NetAndMaterial};
+use crate::report::measurement::{self, Measurement};
+use crate::report::scaled::Scaled;
 use crate::report::subject::Subject;
 use crate::report::summary;
 
@@ -76,7 +76,7 @@ pub struct EvalReport {
     pub data: Vec<PathBuf>,
     /// Measured figures.
     #[serde(flatten)]
-    pub measured: Measured,
+    pub measured: Measurement,
 }
 
 /// Runs the command.
@@ -94,8 +94,11 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     };
     let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
     let (measured, result) = match (&dataset, &arguments.data) {
-        (Some(dataset), Some(path)) => (measured::on_dataset(&net.network, dataset, path)?, Ok(())),
-        _ => measured::on_pgn(&net.network, &arguments.pgn),
+        (Some(dataset), Some(path)) => (
+            measurement::on_dataset(&net.network, dataset, path)?,
+            Ok(()),
+        ),
+        _ => measurement::on_pgn(&net.network, &arguments.pgn),
     };
     let data = arguments.data.map_or(arguments.pgn, |path| vec![path]);
     let report = EvalReport {
@@ -123,7 +126,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
 impl fmt::Display for EvalReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{} on {}", self.model.display(), names(&self.data))?;
-        let Measured {
+        let Measurement {
             report,
             calibration,
             scaled,
@@ -174,7 +177,7 @@ impl fmt::Display for EvalReport {
 /// differ as much.
 const SAME_PAWNS: RangeInclusive<f64> = 0.6..=1.67;
 
-fn row(f: &mut fmt::Formatter, name: &str, comparison: &Comparison) -> fmt::Result {
+fn row(f: &mut fmt::Formatter, name: &str, comparison: &NetAndMaterial) -> fmt::Result {
     write!(f, "{name:23}{:>9}", thousands(comparison.net.count))?;
     let cell = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
     for figure in [

@@ -11,9 +11,10 @@ use models::Network;
 use serde::Serialize;
 
 use crate::error::TrainerError;
+use crate::files::names;
 use crate::report::figures::Figures;
-use crate::report::measured::{names, read_in_blocks};
-use network::target::win_chance;
+use crate::report::measurement::read_in_blocks;
+use crate::report::scaled::Scaled;
 
 /// Name of the material balance.
 const MATERIAL: &str = "material";
@@ -138,47 +139,16 @@ pub struct Measures {
     pub scaled: Scaled,
 }
 
-/// Factor on all evaluations that fits the labels best. What engines call a pawn has changed:
-/// Lichess's labels of 2021 are half as large again for the same position as those of 2026.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Scaled {
-    /// Factor from 1/4 to 4, in steps of a fiftieth of an octave.
-    pub factor: f64,
-    /// Mean error in win chance with this factor.
-    pub winchance: f64,
-}
-
-impl Scaled {
-    /// Returns the factor with the smallest error on pairs of evaluation and label, both in pawns.
-    /// Without pairs, the error is NaN.
-    pub fn best(pairs: &[(f32, f32)]) -> Scaled {
-        let factors = (-100..=100).map(|step| 2f64.powf(f64::from(step) / 50.0));
-        let scaled = factors.map(|factor| Scaled::by(factor, pairs));
-        scaled
-            .min_by(|a, b| a.winchance.total_cmp(&b.winchance))
-            .expect("201 factors")
-    }
-
-    /// Returns the error of a factor on pairs of evaluation and label, in pawns.
-    fn by(factor: f64, pairs: &[(f32, f32)]) -> Scaled {
-        let distances = pairs.iter().map(|&(value, label)| {
-            f64::from((win_chance(value * factor as f32) - win_chance(label)).abs())
-        });
-        let winchance = distances.sum::<f64>() / pairs.len() as f64;
-        Scaled { factor, winchance }
-    }
-}
-
 /// Accumulated pairs of a contender.
 #[derive(Default)]
-struct Gathering {
+struct ContenderPairs {
     /// Pairs of evaluation and label in pawns, without mates.
     pairs: Vec<(f32, f32)>,
     /// Number of labelled positions without an evaluation.
     missing: u64,
 }
 
-impl Gathering {
+impl ContenderPairs {
     fn add(&mut self, record: &Record, value: f32) {
         if record.label().mate().is_none() {
             self.pairs.push((value, features::target_pawns(record)));
@@ -218,7 +188,10 @@ impl Gathering {
 /// [`TrainerError::Data`]; [`TrainerError::NoLabels`] without labels;
 /// [`TrainerError::NothingToCompare`] if all contenders together evaluate no position but mates.
 pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Comparison, TrainerError> {
-    let mut gatherings: Vec<Gathering> = contenders.iter().map(|_| Gathering::default()).collect();
+    let mut gatherings: Vec<ContenderPairs> = contenders
+        .iter()
+        .map(|_| ContenderPairs::default())
+        .collect();
     let (mut labelled, mut not_evaluated) = (0, 0);
     for path in &data {
         read_in_blocks(path, |records| {
@@ -475,7 +448,7 @@ mod tests {
             let pairs = (0..1000)
                 .map(|i| (distance * (i % 7) as f32, 1.5))
                 .collect();
-            let gathering = Gathering { pairs, missing: 0 };
+            let gathering = ContenderPairs { pairs, missing: 0 };
             gathering.row(&Contender {
                 name: name.to_string(),
                 evaluator: Evaluator::Material,
@@ -491,14 +464,6 @@ mod tests {
             let colours = ["grey", "blue", "orange"];
             assert!(dots.len() == 3 && dots.iter().zip(colours).all(|(d, c)| d.starts_with(c)));
         }
-    }
-
-    #[test]
-    fn finds_the_factor_between_pawns() {
-        let labels = [-3.0, 0.5, 2.0, 0.0];
-        let pairs = labels.map(|label| (label / 2.0, label));
-        let scaled = Scaled::best(&pairs);
-        assert!((scaled.factor - 2.0).abs() < 1e-9 && scaled.winchance < 1e-6);
     }
 
     #[test]

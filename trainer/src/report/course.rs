@@ -1,75 +1,9 @@
-//! Course of a run: per-step metrics thinned to few points, and their pictures.
+//! Course of a run: per-step metrics thinned to few stretches, and their pictures.
 
 use charts::{Colour, Graph, Mark, Panel, Series};
 use serde::{Deserialize, Serialize};
 
-use crate::report::curves::Point;
-
-/// Aggregated metrics of consecutive steps: a line of `NAME.steps.jsonl`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stretch {
-    /// Number of the last step in the run, counted from 1.
-    pub step: u64,
-    /// Number of steps.
-    pub steps: u64,
-    /// Positions trained on.
-    pub positions: u64,
-    /// Mean loss over the positions, before each batch's update.
-    pub train_loss: f64,
-    /// Mean gradient norm of the steps, before clipping.
-    pub gradient_norm: f64,
-    /// Learning rate of the last step.
-    pub learning_rate: f64,
-    /// Time spent waiting for batches.
-    pub waiting_seconds: f64,
-    /// Rest of the time.
-    pub computing_seconds: f64,
-}
-
-impl Stretch {
-    /// Merges this stretch with the next one.
-    fn with(self, next: Stretch) -> Stretch {
-        let mean = |(a, weight_a): (f64, u64), (b, weight_b): (f64, u64)| {
-            (a * weight_a as f64 + b * weight_b as f64) / (weight_a + weight_b) as f64
-        };
-        Stretch {
-            step: next.step,
-            steps: self.steps + next.steps,
-            positions: self.positions + next.positions,
-            train_loss: mean(
-                (self.train_loss, self.positions),
-                (next.train_loss, next.positions),
-            ),
-            gradient_norm: mean(
-                (self.gradient_norm, self.steps),
-                (next.gradient_norm, next.steps),
-            ),
-            learning_rate: next.learning_rate,
-            waiting_seconds: self.waiting_seconds + next.waiting_seconds,
-            computing_seconds: self.computing_seconds + next.computing_seconds,
-        }
-    }
-
-    /// Merges consecutive stretches; `None` without any.
-    fn joined(stretches: &[Stretch]) -> Option<Stretch> {
-        stretches.iter().copied().reduce(Stretch::with)
-    }
-
-    /// Returns the training time in seconds.
-    pub fn seconds(&self) -> f64 {
-        self.waiting_seconds + self.computing_seconds
-    }
-
-    /// Returns the positions a second; not finite without any time.
-    pub fn positions_per_second(&self) -> f64 {
-        self.positions as f64 / self.seconds()
-    }
-
-    /// Returns the share of time spent waiting for data, in per cent; not finite without any time.
-    pub fn waiting_percent(&self) -> f64 {
-        100.0 * self.waiting_seconds / self.seconds()
-    }
-}
+use crate::report::metrics::{self, Epoch, Stretch};
 
 /// Steps of a run in at most [`MOST`] stretches of equal length, except that the last may be
 /// shorter.
@@ -168,7 +102,7 @@ pub fn panels(stretches: &[Stretch], clip_norm: Option<f64>) -> Vec<Panel> {
 }
 
 /// Draws the loss by step, with held-out losses at the ends of epochs.
-pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>) -> Panel {
+pub fn loss_panel(stretches: &[Stretch], epochs: &[Epoch]) -> Panel {
     let drawn = thinned(stretches);
     let ends = (0.0, last_step(stretches));
     let training = drawn.iter().map(|each| (each.step as f64, each.train_loss));
@@ -178,9 +112,11 @@ pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>
         Colour::Orange,
         training.collect(),
     )];
-    let held_out = points.iter().filter_map(|point| {
-        let step = step_after(stretches, point.positions)?;
-        Some((step, point.validation?))
+    let mut positions = 0;
+    let held_out = epochs.iter().filter_map(|epoch| {
+        positions += epoch.positions();
+        let step = step_after(stretches, positions)?;
+        Some((step, epoch.validation?.loss))
     });
     let held_out: Vec<(f64, f64)> = held_out.collect();
     if !held_out.is_empty() {
@@ -189,7 +125,7 @@ pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>
             ..series("held-out games", Mark::Line, Colour::Blue, held_out)
         });
     }
-    if let Some(loss) = material {
+    if let Some(loss) = metrics::material(epochs) {
         let level = vec![(ends.0, loss), (ends.1, loss)];
         lines.push(series(
             "material on those",
@@ -241,6 +177,7 @@ fn series(name: &str, mark: Mark, colour: Colour, points: Vec<(f64, f64)>) -> Se
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::report::metrics::tests::epoch;
 
     /// Returns the course of `steps` steps, each of 100 positions and a second.
     pub fn course(steps: u64) -> Course {
@@ -305,7 +242,8 @@ pub mod tests {
         for steps in [0, 1, 2, 5000] {
             let course = course(steps);
             let mut drawn = panels(course.stretches(), Some(0.5));
-            drawn.push(loss_panel(course.stretches(), &[], Some(0.3)));
+            let epochs = [epoch(1, 100 * steps, 0.4, Some(0.3))];
+            drawn.push(loss_panel(course.stretches(), &epochs));
             for panel in drawn {
                 let svg = charts::sheet(None, vec![vec![panel]]);
                 assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{svg}");

@@ -2,18 +2,7 @@
 
 use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 
-/// Losses of one epoch ([`network::target`]), mates included.
-#[derive(Clone, Copy, Debug)]
-pub struct Point {
-    /// Number of the epoch, counted from 1.
-    pub epoch: u64,
-    /// Positions trained on by the epoch's end.
-    pub positions: u64,
-    /// Mean over the epoch's batches, each before its update.
-    pub train: f64,
-    /// Loss of the rounded net on the held-out games; `None` without any.
-    pub validation: Option<f64>,
-}
+use crate::report::metrics::{self, Epoch};
 
 /// Plot area in the panel.
 const LEFT: f64 = 48.0;
@@ -23,25 +12,29 @@ const RIGHT: f64 = WIDTH - 8.0;
 const BOTTOM: f64 = 290.0;
 const HEIGHT: f64 = 335.0;
 
-/// Returns the curves as a standalone SVG. `material` is the loss of the material balance on the
-/// held-out games, drawn as a level line; `best` is the epoch of the kept net.
-pub fn svg(points: &[Point], material: Option<f64>, best: u64) -> String {
-    charts::sheet(None, vec![vec![panel(points, material, best)]])
+/// Returns the curves as a standalone SVG, with the loss of the material balance as a level line.
+/// `best` is the epoch of the kept net.
+pub fn svg(epochs: &[Epoch], best: u64) -> String {
+    charts::sheet(None, vec![vec![panel(epochs, best)]])
 }
 
 /// Draws the curves as [`svg()`].
-pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
-    let kept = points.iter().find(|p| p.epoch == best);
-    let kept = kept.and_then(|p| Some((p.epoch, p.validation?)));
+pub fn panel(epochs: &[Epoch], best: u64) -> Panel {
+    let held_out = |epoch: &Epoch| epoch.validation.map(|v| v.loss);
+    let material = metrics::material(epochs);
+    let kept = epochs.iter().find(|epoch| epoch.epoch == best);
+    let kept = kept.and_then(|kept| Some((kept.epoch, held_out(kept)?)));
     let mut note = "By distance in win chance, -1 lost to 1 won, mates included.".to_string();
     if let Some((epoch, loss)) = kept {
         note += &format!(" Best: {loss:.4}, epoch {epoch}.");
     }
     let mut panel = Panel::new("Loss by epoch", &note, (WIDTH, HEIGHT));
-    let losses = points.iter().flat_map(|p| [Some(p.train), p.validation]);
+    let losses = epochs
+        .iter()
+        .flat_map(|epoch| [Some(epoch.train_loss), held_out(epoch)]);
     let losses = losses.chain([material]).flatten();
-    let first = points.first().map_or(1, |p| p.epoch) as f64;
-    let last = points.last().map_or(1, |p| p.epoch) as f64;
+    let first = epochs.first().map_or(1, |first| first.epoch) as f64;
+    let last = epochs.last().map_or(1, |last| last.epoch) as f64;
     let x = Scale::new((first - 0.25, last + 0.25), (LEFT, RIGHT));
     let y = Scale::around(losses, (BOTTOM, TOP));
     panel.levels(&y, (LEFT, RIGHT), 5);
@@ -55,17 +48,17 @@ pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     }
     let at = ((LEFT + RIGHT) / 2.0, BOTTOM + 40.0);
     panel.text(at, Anchor::Middle, Tone::Faint, "epoch");
-    let along = |loss: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
-        let places = points
+    let along = |loss: &dyn Fn(&Epoch) -> Option<f64>| -> Vec<(f64, f64)> {
+        let places = epochs
             .iter()
-            .filter_map(|p| Some((x.at(p.epoch as f64), y.at(loss(p)?))));
+            .filter_map(|epoch| Some((x.at(epoch.epoch as f64), y.at(loss(epoch)?))));
         places.collect()
     };
     let mut legend = vec![(Mark::Line, Colour::Orange, "training")];
-    let mut series = vec![(Colour::Orange, along(|p| Some(p.train)))];
-    if points.iter().any(|p| p.validation.is_some()) {
+    let mut series = vec![(Colour::Orange, along(&|epoch| Some(epoch.train_loss)))];
+    if epochs.iter().any(|epoch| epoch.validation.is_some()) {
         legend.push((Mark::Line, Colour::Blue, "held-out games"));
-        series.push((Colour::Blue, along(|p| p.validation)));
+        series.push((Colour::Blue, along(&held_out)));
     }
     if let Some(loss) = material {
         legend.push((Mark::Dashed, Colour::Grey, "material on those"));
@@ -89,18 +82,14 @@ pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::metrics::tests::epoch;
 
     #[test]
     fn draws_any_number_of_epochs() {
-        let point = |epoch| Point {
-            epoch,
-            positions: 100 * epoch,
-            train: 0.3 / epoch as f64,
-            validation: Some(0.35),
-        };
+        let one = |number: u64| epoch(number, 100, 0.3 / number as f64, Some(0.35));
         for epochs in [1, 2, 30, 400] {
-            let points: Vec<Point> = (1..=epochs).map(point).collect();
-            let svg = svg(&points, Some(0.4), 1);
+            let metrics: Vec<Epoch> = (1..=epochs).map(one).collect();
+            let svg = svg(&metrics, 1);
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
             assert!(svg.contains("held-out games") && svg.contains("Best:"));
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
@@ -111,13 +100,7 @@ mod tests {
                 "{svg}"
             );
         }
-        let alone = Point {
-            epoch: 1,
-            positions: 100,
-            train: 0.3,
-            validation: None,
-        };
-        let svg = svg(&[alone], None, 1);
+        let svg = svg(&[epoch(1, 100, 0.3, None)], 1);
         assert!(!svg.contains("held-out games") && !svg.contains("NaN"));
     }
 }

@@ -2,7 +2,7 @@
 
 use charts::{Anchor, Colour, Mark, Panel, Tone, WIDTH};
 
-use crate::report::figures::{Comparison, Figures, Report};
+use crate::report::figures::{Figures, NetAndMaterial, Report, Subset};
 
 /// Width of the row names, and of the values after the bars: `100.0 %`, bold, in the widest of the
 /// fonts.
@@ -49,7 +49,7 @@ pub fn panels(report: &Report) -> Vec<Panel> {
 }
 
 fn panel(measure: &Measure, report: &Report) -> Panel {
-    let parts = |parts: &[crate::report::figures::Part]| -> Vec<(String, Comparison)> {
+    let parts = |parts: &[Subset]| -> Vec<(String, NetAndMaterial)> {
         let parts = parts
             .iter()
             .map(|part| (part.name.to_string(), part.comparison));
@@ -98,7 +98,7 @@ fn draw_row(
     y: f64,
     measure: &Measure,
     name: &str,
-    comparison: &Comparison,
+    comparison: &NetAndMaterial,
     most: f64,
 ) {
     panel.text((NAMES - 10.0, y + 20.0), Anchor::End, Tone::Plain, name);

@@ -82,21 +82,21 @@ impl Sums {
 
 /// Figures of a net and of the material balance, on the same positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct NetAndMaterial {
     /// Figures of the net.
     pub net: Figures,
     /// Figures of the sum of piece values ([`models::material`]).
     pub material: Figures,
 }
 
-/// [`Comparison`] on a subset of positions.
+/// [`NetAndMaterial`] on a subset of positions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub struct Subset {
     /// Name of the subset.
     pub name: &'static str,
     /// Figures on the subset.
     #[serde(flatten)]
-    pub comparison: Comparison,
+    pub comparison: NetAndMaterial,
 }
 
 /// All figures of a net on a set of positions.
@@ -106,13 +106,13 @@ pub struct Report {
     pub mates: u64,
     /// Figures over all positions.
     #[serde(flatten)]
-    pub all: Comparison,
+    pub all: NetAndMaterial,
     /// Figures on quiet positions and on all others ([`Record::is_quiet`]).
-    pub by_kind: Vec<Part>,
+    pub by_kind: Vec<Subset>,
     /// Figures by number of pieces on the board.
-    pub by_phase: Vec<Part>,
+    pub by_phase: Vec<Subset>,
     /// Figures by |label| in pawns.
-    pub by_label: Vec<Part>,
+    pub by_label: Vec<Subset>,
 }
 
 /// Sums of a net and of material.
@@ -123,8 +123,8 @@ struct Pair {
 }
 
 impl Pair {
-    fn comparison(&self) -> Comparison {
-        Comparison {
+    fn comparison(&self) -> NetAndMaterial {
+        NetAndMaterial {
             net: self.net.figures(),
             material: self.material.figures(),
         }
@@ -161,10 +161,10 @@ impl ErrorSums {
 
     /// Returns the report so far.
     pub fn report(&self) -> Report {
-        let parts = |names: Vec<&'static str>, pairs: &[Pair]| -> Vec<Part> {
+        let parts = |names: Vec<&'static str>, pairs: &[Pair]| -> Vec<Subset> {
             let parts = names.into_iter().zip(pairs);
             parts
-                .map(|(name, pair)| Part {
+                .map(|(name, pair)| Subset {
                     name,
                     comparison: pair.comparison(),
                 })
@@ -178,6 +178,11 @@ impl ErrorSums {
             by_label: parts(BANDS.map(|(name, _)| name).to_vec(), &self.bands),
         }
     }
+}
+
+/// Formats a figure; a dash without positions.
+pub fn decimals(value: Option<f64>, digits: usize) -> String {
+    value.map_or("–".to_string(), |value| format!("{value:.digits$}"))
 }
 
 #[cfg(test)]
@@ -222,7 +227,7 @@ mod tests {
             tally.add(&record(ROOK_UP, label), 0.0);
         }
         let report = tally.report();
-        let counts = |parts: &[Part]| -> Vec<u64> {
+        let counts = |parts: &[Subset]| -> Vec<u64> {
             parts.iter().map(|part| part.comparison.net.count).collect()
         };
         assert_eq!(counts(&report.by_kind), [20, 0]);

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 use host::{FormattedDuration, rate, thousands};
 use maud::{Markup, PreEscaped, html};
 
-use crate::report::course::{self, Course, Stretch};
-use crate::report::curves::{self, Point};
+use crate::report::course::{self, Course};
+use crate::report::curves;
 use crate::report::document::{card, document, drawn};
+use crate::report::metrics::{self, Epoch, Stretch};
 
 /// Interval of reloads, in seconds.
 pub const REFRESH_SECONDS: u64 = 3;
@@ -27,7 +28,7 @@ pub enum State<'a> {
 }
 
 /// Contents of the page.
-pub struct LivePage<'a> {
+pub struct LiveContents<'a> {
     /// File name of the net.
     pub name: &'a str,
     /// Description of the run.
@@ -46,12 +47,8 @@ pub struct LivePage<'a> {
     pub course: &'a Course,
     /// Norm to which longer gradients are clipped.
     pub clip_norm: f64,
-    /// Points of the finished epochs.
-    pub points: &'a [Point],
-    /// Loss of the material balance on the held-out games.
-    pub material: Option<f64>,
-    /// Epoch of the best net; 0 before the first epoch has ended.
-    pub best: u64,
+    /// Metrics of the finished epochs.
+    pub epochs: &'a [Epoch],
 }
 
 /// Script that shows a notice on an old page: a killed program cannot update it.
@@ -61,7 +58,7 @@ late.hidden = Date.now() - late.dataset.written < 120000;
 ";
 
 /// Returns the page as of `now`.
-pub fn html(page: &LivePage, now: SystemTime) -> String {
+pub fn html(page: &LiveContents, now: SystemTime) -> String {
     let goes_on = !matches!(page.state, State::Ended { .. });
     let head = html! {
         @if goes_on { meta http-equiv="refresh" content=(REFRESH_SECONDS); }
@@ -74,9 +71,9 @@ pub fn html(page: &LivePage, now: SystemTime) -> String {
         (figures(page))
         @if !stretches.is_empty() {
             div.grid {
-                (drawn(course::loss_panel(stretches, page.points, page.material)))
-                @if !page.points.is_empty() {
-                    (drawn(curves::panel(page.points, page.material, page.best)))
+                (drawn(course::loss_panel(stretches, page.epochs)))
+                @if let Some(best) = metrics::best(page.epochs) {
+                    (drawn(curves::panel(page.epochs, best.epoch)))
                 }
                 @for panel in course::panels(stretches, Some(page.clip_norm)) { (drawn(panel)) }
             }
@@ -87,7 +84,7 @@ pub fn html(page: &LivePage, now: SystemTime) -> String {
 }
 
 /// Describes the state of the run.
-fn state(page: &LivePage, now: SystemTime) -> Markup {
+fn state(page: &LiveContents, now: SystemTime) -> Markup {
     match page.state {
         State::Training => {
             let written = now
@@ -109,7 +106,7 @@ fn state(page: &LivePage, now: SystemTime) -> Markup {
     }
 }
 
-fn figures(page: &LivePage) -> Markup {
+fn figures(page: &LiveContents) -> Markup {
     let (done, all) = page.positions;
     let percent = 100.0 * done as f64 / all.max(1) as f64;
     let time = |time: Duration| FormattedDuration(Duration::from_secs(time.as_secs())).to_string();
@@ -124,15 +121,14 @@ fn figures(page: &LivePage) -> Markup {
         let value = last.as_ref().map(value).filter(|value| value.is_finite());
         value.map_or("–".to_string(), show)
     };
-    let held_out = page.points.iter().find(|point| point.epoch == page.best);
-    let held_out = held_out.and_then(|best| best.validation);
+    let held_out = metrics::best(page.epochs).and_then(|best| best.validation);
     html! {
         div.bar { div style=(format!("width: {percent:.1}%")) {} }
         div.figures {
             (card(&format!("{percent:.1} %"), "done", &format!("epoch {} of {epochs}", epoch.min(epochs))))
             (card(&left, "left", &format!("{} so far", time(page.elapsed))))
             (card(&recent(|last| last.train_loss, |loss| format!("{loss:.4}")), "training loss", &match held_out {
-                Some(loss) => format!("best on held-out games {loss:.4}"),
+                Some(best) => format!("best on held-out games {:.4}", best.loss),
                 None => "no net measured yet".to_string(),
             }))
             (card(
@@ -153,10 +149,11 @@ fn figures(page: &LivePage) -> Markup {
 mod tests {
     use super::*;
     use crate::report::course::tests::course;
+    use crate::report::metrics::tests::epoch;
 
     /// Returns the page of a run in the second of three epochs.
-    fn drawn(state: State, steps: u64, points: &[Point]) -> String {
-        let page = LivePage {
+    fn drawn(state: State, steps: u64, epochs: &[Epoch]) -> String {
+        let page = LiveContents {
             name: "<n>.safetensors",
             description: "training",
             state,
@@ -166,9 +163,7 @@ mod tests {
             left: Some(Duration::from_secs(3600)),
             course: &course(steps),
             clip_norm: 2.0,
-            points,
-            material: points.first().map(|_| 0.4),
-            best: points.len() as u64,
+            epochs,
         };
         let html = html(&page, SystemTime::UNIX_EPOCH + Duration::from_millis(1234));
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
@@ -180,13 +175,8 @@ mod tests {
     fn page_of_a_live_run_reloads() {
         let before = drawn(State::Training, 0, &[]);
         assert!(before.contains("http-equiv=\"refresh\"") && !before.contains("<svg"));
-        let point = Point {
-            epoch: 1,
-            positions: 100_000,
-            train: 0.3,
-            validation: Some(0.25),
-        };
-        let training = drawn(State::Training, 1500, &[point]);
+        let epochs = [epoch(1, 100_000, 0.3, Some(0.25))];
+        let training = drawn(State::Training, 1500, &epochs);
         for part in [
             "http-equiv=\"refresh\" content=\"3\"",
             "data-written=\"1234\"",
@@ -201,7 +191,7 @@ mod tests {
         ] {
             assert!(training.contains(part), "{part:?} is not in {training}");
         }
-        let measuring = drawn(State::Measuring, 3000, &[point]);
+        let measuring = drawn(State::Measuring, 3000, &epochs);
         assert!(measuring.contains("refresh") && measuring.contains("the report follows"));
         assert!(!measuring.contains("<script>") && !measuring.contains("01:00:00"));
     }

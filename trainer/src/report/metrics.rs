@@ -1,4 +1,4 @@
-//! Metrics of a run's epochs, and the reader of the metrics files.
+//! Metrics of a run's epochs and steps, and the reader of the metrics files.
 
 use std::path::Path;
 
@@ -6,9 +6,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TrainerError;
-use crate::report::course::Stretch;
-use crate::report::curves::Point;
-use crate::report::figures::Comparison;
+use crate::report::figures::NetAndMaterial;
 
 /// Figures on the validation split of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +22,7 @@ pub struct Validation {
     pub quiet_winchance: Option<f64>,
     /// Named figures, without mates.
     #[serde(flatten)]
-    pub figures: Comparison,
+    pub figures: NetAndMaterial,
 }
 
 /// Metrics of a finished epoch, a line of `NAME.metrics.jsonl`.
@@ -100,19 +98,77 @@ pub fn best(epochs: &[Epoch]) -> Option<&Epoch> {
     best.map(|(epoch, _)| epoch).or(epochs.last())
 }
 
-/// Returns the epochs as points of the loss curves.
-pub fn points(epochs: &[Epoch]) -> Vec<Point> {
-    let mut positions = 0;
-    let points = epochs.iter().map(|epoch| {
-        positions += epoch.positions();
-        Point {
-            epoch: epoch.epoch,
-            positions,
-            train: epoch.train_loss,
-            validation: epoch.validation.map(|v| v.loss),
+/// Returns the loss of the material balance on the held-out games; `None` before the first
+/// validation.
+pub fn material(epochs: &[Epoch]) -> Option<f64> {
+    let last = epochs.last()?;
+    last.validation.map(|v| v.material_loss)
+}
+
+/// Aggregated metrics of consecutive steps: a line of `NAME.steps.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// Number of the last step in the run, counted from 1.
+    pub step: u64,
+    /// Number of steps.
+    pub steps: u64,
+    /// Positions trained on.
+    pub positions: u64,
+    /// Mean loss over the positions, before each batch's update.
+    pub train_loss: f64,
+    /// Mean gradient norm of the steps, before clipping.
+    pub gradient_norm: f64,
+    /// Learning rate of the last step.
+    pub learning_rate: f64,
+    /// Time spent waiting for batches.
+    pub waiting_seconds: f64,
+    /// Rest of the time.
+    pub computing_seconds: f64,
+}
+
+impl Stretch {
+    /// Merges this stretch with the next one.
+    pub fn with(self, next: Stretch) -> Stretch {
+        let mean = |(a, weight_a): (f64, u64), (b, weight_b): (f64, u64)| {
+            (a * weight_a as f64 + b * weight_b as f64) / (weight_a + weight_b) as f64
+        };
+        Stretch {
+            step: next.step,
+            steps: self.steps + next.steps,
+            positions: self.positions + next.positions,
+            train_loss: mean(
+                (self.train_loss, self.positions),
+                (next.train_loss, next.positions),
+            ),
+            gradient_norm: mean(
+                (self.gradient_norm, self.steps),
+                (next.gradient_norm, next.steps),
+            ),
+            learning_rate: next.learning_rate,
+            waiting_seconds: self.waiting_seconds + next.waiting_seconds,
+            computing_seconds: self.computing_seconds + next.computing_seconds,
         }
-    });
-    points.collect()
+    }
+
+    /// Merges consecutive stretches; `None` without any.
+    pub fn joined(stretches: &[Stretch]) -> Option<Stretch> {
+        stretches.iter().copied().reduce(Stretch::with)
+    }
+
+    /// Returns the training time in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.waiting_seconds + self.computing_seconds
+    }
+
+    /// Returns the positions a second; not finite without any time.
+    pub fn positions_per_second(&self) -> f64 {
+        self.positions as f64 / self.seconds()
+    }
+
+    /// Returns the share of time spent waiting for data, in per cent; not finite without any time.
+    pub fn waiting_percent(&self) -> f64 {
+        100.0 * self.waiting_seconds / self.seconds()
+    }
 }
 
 /// Reads the epochs in `NAME.metrics.jsonl`.
@@ -143,3 +199,29 @@ fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, TrainerError> 
 
 /// Size limit of metrics files, in bytes: far above those of any run.
 const LARGEST: u64 = 256 << 20;
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::report::figures::ErrorSums;
+
+    /// Returns the metrics of an epoch of `positions` positions, with these losses.
+    pub fn epoch(epoch: u64, positions: u64, train_loss: f64, held_out: Option<f64>) -> Epoch {
+        let validation = held_out.map(|loss| Validation {
+            judged: loss,
+            loss,
+            material_loss: 0.4,
+            figures: ErrorSums::default().report().all,
+        });
+        Epoch {
+            epoch,
+            learning_rate: 1e-3,
+            train_loss,
+            clipped_steps: 0,
+            validation,
+            samples_per_second: positions as f64,
+            waiting_seconds: 0.25,
+            computing_seconds: 0.75,
+        }
+    }
+}

@@ -6,12 +6,13 @@ use maud::{Markup, PreEscaped, html};
 use models::{Architecture, Metadata, Network};
 use serde_json::Value;
 
+use crate::files::names;
 use crate::net::Net;
 use crate::report::document::{card, document, drawn};
-use crate::report::figures::{Comparison, Figures, Report};
+use crate::report::figures::{Figures, NetAndMaterial, Report, decimals};
 use crate::report::integers::{Difference, Integers};
-use crate::report::measured::Measured;
-use crate::report::subject::{History, Subject};
+use crate::report::measurement::Measurement;
+use crate::report::subject::{PastRun, Subject};
 use crate::report::{calibration, course, curves, errors, neurons};
 
 /// Contents of the page.
@@ -19,11 +20,11 @@ pub struct Page<'a> {
     /// Net reported on.
     pub net: &'a Net,
     /// Training history, if known.
-    pub history: Option<History>,
+    pub history: Option<PastRun>,
     /// Positions that the net was measured on.
     pub subject: Subject<'a>,
     /// Figures on these positions; `None` without positions.
-    pub measured: Option<&'a Measured>,
+    pub measured: Option<&'a Measurement>,
 }
 
 /// Returns the page.
@@ -60,18 +61,12 @@ fn subject_line(subject: Subject) -> String {
             "Measured on {} positions of held-out games.",
             thousands(manifest.counts.positions_validation)
         ),
-        Subject::Games(paths) => {
-            let names: Vec<_> = paths
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            format!("Measured on {}.", names.join(", "))
-        }
+        Subject::Games(paths) => format!("Measured on {}.", names(paths)),
     }
 }
 
 /// Cards of the main figures.
-fn glance(measured: &Measured) -> Markup {
+fn glance(measured: &Measurement) -> Markup {
     let Report { all, .. } = &measured.report;
     let against = |value: Option<f64>| format!("material alone {}", decimals(value, 3));
     let cards = [
@@ -108,15 +103,15 @@ fn glance(measured: &Measured) -> Markup {
     }
 }
 
-fn learning(history: &History) -> Markup {
+fn learning(history: &PastRun) -> Markup {
     html! {
         section {
             h2 { "How it learned" }
             p { "The training loss of an epoch is the mean over its steps, each before its update; the held-out loss is that of the net at the epoch's end. The net of the best epoch was kept." }
             div.grid {
-                (drawn(curves::panel(&history.points, history.material, history.best)))
+                (drawn(curves::panel(&history.epochs, history.best)))
                 @if !history.steps.is_empty() {
-                    (drawn(course::loss_panel(&history.steps, &history.points, history.material)))
+                    (drawn(course::loss_panel(&history.steps, &history.epochs)))
                     @for panel in course::panels(&history.steps, history.clip_norm) { (drawn(panel)) }
                 }
             }
@@ -124,7 +119,7 @@ fn learning(history: &History) -> Markup {
     }
 }
 
-fn quality(measured: &Measured) -> Markup {
+fn quality(measured: &Measurement) -> Markup {
     html! {
         section {
             h2 { "How good it is" }
@@ -142,7 +137,7 @@ fn quality(measured: &Measured) -> Markup {
     }
 }
 
-fn mistakes(measured: &Measured) -> Markup {
+fn mistakes(measured: &Measurement) -> Markup {
     html! {
         section {
             h2 { "Where it is most wrong" }
@@ -163,7 +158,7 @@ fn table(report: &Report) -> Markup {
         ("pawns", |figures| decimals(figures.clamp10, 3)),
         ("right sign", |figures| share(figures.sign_accuracy)),
     ];
-    let row = |name: &str, comparison: &Comparison| {
+    let row = |name: &str, comparison: &NetAndMaterial| {
         html! {
             tr {
                 td { (name) }
@@ -324,10 +319,6 @@ fn sources(manifest: &Manifest) -> Markup {
             }
         }
     }
-}
-
-fn decimals(value: Option<f64>, count: usize) -> String {
-    value.map_or("–".to_string(), |value| format!("{value:.count$}"))
 }
 
 fn share(value: Option<f64>) -> String {

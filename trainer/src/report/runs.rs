@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::error::TrainerError;
 use crate::files::ending;
 use crate::net;
-use crate::report::course::Stretch;
-use crate::report::metrics::{self, Epoch};
+use crate::report::figures::decimals;
+use crate::report::metrics::{self, Epoch, Stretch};
 
 /// Runs, and the differences of their configurations.
 #[derive(Debug, Serialize)]
@@ -30,10 +30,10 @@ pub struct Run {
     pub metrics: PathBuf,
     /// Number of finished epochs.
     pub epochs: u64,
-    /// Figures of the epoch with the kept net.
-    pub best: Figures,
-    /// Figures of the last epoch.
-    pub last: Figures,
+    /// EpochFigures of the epoch with the kept net.
+    pub best: EpochFigures,
+    /// EpochFigures of the last epoch.
+    pub last: EpochFigures,
     /// Training time in seconds, validation excluded.
     pub seconds: f64,
     /// Training positions of all epochs together.
@@ -49,9 +49,9 @@ pub struct Run {
     configuration: Value,
 }
 
-/// Figures of an epoch; those on held-out games only if there are any.
+/// EpochFigures of an epoch; those on held-out games only if there are any.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Figures {
+pub struct EpochFigures {
     /// Number of the epoch, counted from 1.
     pub epoch: u64,
     /// Mean training loss over its positions.
@@ -66,10 +66,10 @@ pub struct Figures {
     pub sign_accuracy: Option<f64>,
 }
 
-impl Figures {
-    fn of(epoch: &Epoch) -> Figures {
+impl EpochFigures {
+    fn of(epoch: &Epoch) -> EpochFigures {
         let net = epoch.validation.map(|held_out| held_out.figures.net);
-        Figures {
+        EpochFigures {
             epoch: epoch.epoch,
             train_loss: epoch.train_loss,
             loss: epoch.validation.map(|held_out| held_out.loss),
@@ -133,8 +133,8 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
     Ok(Run {
         name,
         epochs: last.epoch,
-        best: Figures::of(best),
-        last: Figures::of(last),
+        best: EpochFigures::of(best),
+        last: EpochFigures::of(last),
         seconds: lines.iter().map(Epoch::seconds).sum(),
         positions: lines.iter().map(Epoch::positions).sum(),
         metrics,
@@ -228,7 +228,7 @@ pub fn shown(value: &Value) -> String {
 /// Row of the table: name, and formatter of a run's figure.
 pub type Row = (&'static str, fn(&Run) -> String);
 
-/// Figures of the comparison.
+/// EpochFigures of the comparison.
 pub const ROWS: [Row; 9] = [
     ("best epoch", |run| {
         format!("{} of {}", run.best.epoch, run.epochs)
@@ -246,10 +246,6 @@ pub const ROWS: [Row; 9] = [
     ("positions trained on", |run| host::thousands(run.positions)),
     ("seconds of training", |run| format!("{:.1}", run.seconds)),
 ];
-
-fn decimals(value: Option<f64>, digits: usize) -> String {
-    value.map_or("–".to_string(), |value| format!("{value:.digits$}"))
-}
 
 impl fmt::Display for Runs {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use datasets::Manifest;
 
-use crate::report::course::Stretch;
-use crate::report::curves::Point;
+use crate::report::metrics::{Epoch, Stretch};
 
 /// Positions that a net is measured on.
 #[derive(Clone, Copy)]
@@ -17,15 +16,13 @@ pub enum Subject<'a> {
 }
 
 /// Training history, read from the metrics beside a net.
-pub struct History {
-    /// Points of the epochs.
-    pub points: Vec<Point>,
+pub struct PastRun {
+    /// Metrics of the epochs.
+    pub epochs: Vec<Epoch>,
     /// Metrics of the steps; empty if not recorded.
     pub steps: Vec<Stretch>,
     /// Norm to which longer gradients were clipped.
     pub clip_norm: Option<f64>,
-    /// Loss of the material balance on the held-out games.
-    pub material: Option<f64>,
     /// Epoch of the kept net.
     pub best: u64,
 }

@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::net::{self, Net};
-use crate::report::measured::{self, Measured};
+use crate::report::measurement::{self, Measurement};
 use crate::report::page::{self, Page};
-use crate::report::subject::{History, Subject};
+use crate::report::subject::{PastRun, Subject};
 use crate::report::{calibration, errors, metrics, neurons};
 
 /// Measures the net on the held-out games, and writes the pictures and the page beside it.
@@ -21,7 +21,7 @@ pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), TrainerError>
     let net = net::read(model)?;
     let measured = match dataset.len(Split::Validation) {
         0 => None,
-        _ => Some(measured::on_dataset(&net.network, dataset, model)?),
+        _ => Some(measurement::on_dataset(&net.network, dataset, model)?),
     };
     let picture = |extension: &str, svg: String| {
         files::write(&model.with_extension(extension), svg.as_bytes())
@@ -41,7 +41,7 @@ pub fn write(
     path: &Path,
     net: &Net,
     subject: Subject,
-    measured: Option<&Measured>,
+    measured: Option<&Measurement>,
 ) -> Result<(), TrainerError> {
     let page = Page {
         net,
@@ -54,7 +54,7 @@ pub fn write(
 
 /// Reads the history from the metrics beside a net. `None` if they are missing or belong to another
 /// net, that is, if they lack this net's figures.
-fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, TrainerError> {
+fn history(model: &Path, metadata: &Metadata) -> Result<Option<PastRun>, TrainerError> {
     let path = model.with_extension(ending::METRICS);
     if !path.exists() {
         return Ok(None);
@@ -62,18 +62,16 @@ fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Trainer
     let epochs = metrics::read_epochs(&path)?;
     let best = metadata.validation["epoch"].as_u64();
     let kept = epochs.iter().find(|line| Some(line.epoch) == best);
-    let held_out = kept.and_then(|kept| Some((kept, kept.validation?)));
-    let Some((kept, figures)) =
-        held_out.filter(|(_, figures)| json!(figures) == metadata.validation["figures"])
-    else {
+    let figures = kept.and_then(|kept| kept.validation);
+    let is_of_net = figures.is_some_and(|it| json!(it) == metadata.validation["figures"]);
+    let (Some(best), true) = (best, is_of_net) else {
         return Ok(None);
     };
-    Ok(Some(History {
-        points: metrics::points(&epochs),
+    Ok(Some(PastRun {
         steps: metrics::read_steps(&model.with_extension(ending::STEPS))?,
         clip_norm: metadata.training["clip_norm"].as_f64(),
-        material: Some(figures.material_loss),
-        best: kept.epoch,
+        best,
+        epochs,
     }))
 }
 
@@ -115,9 +113,10 @@ mod tests {
         let metrics = model.with_extension(ending::METRICS);
         fs::write(&metrics, [line(1, 0.4), line(2, 0.25)].join("\n")).unwrap();
         let found = history(&model, &metadata).unwrap().unwrap();
-        assert_eq!((found.best, found.material), (2, Some(0.3)));
-        assert_eq!(found.points[0].validation, Some(0.4));
-        assert_eq!(found.points[1].positions, 200);
+        assert_eq!(found.best, 2);
+        assert_eq!(metrics::material(&found.epochs), Some(0.3));
+        assert_eq!(found.epochs[0].validation.unwrap().loss, 0.4);
+        assert_eq!(found.epochs[1].positions(), 100);
 
         fs::write(&metrics, [line(1, 0.4), line(2, 0.26)].join("\n")).unwrap();
         assert!(history(&model, &metadata).unwrap().is_none());

@@ -88,11 +88,10 @@ impl<'a> RunArtifacts<'a> {
         files::write(&self.plan.beside(ending::METRICS), lines(epochs).as_bytes())?;
         let steps = lines(course.stretches());
         files::write(&self.plan.beside(ending::STEPS), steps.as_bytes())?;
-        if epochs.is_empty() {
+        let Some(best) = self.history.best() else {
             return Ok(());
-        }
-        let best = self.history.best().map_or(0, |best| best.epoch);
-        let svg = curves::svg(&self.history.points(), self.history.material(), best);
+        };
+        let svg = curves::svg(epochs, best.epoch);
         files::write(&self.plan.beside(ending::CURVES), svg.as_bytes())
     }
 }

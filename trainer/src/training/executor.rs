@@ -13,7 +13,7 @@ use crate::error::TrainerError;
 pub use cpu::CpuExecutor;
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuDevice, GpuExecutor};
-pub use network::{BETAS, EPSILON, Measured, Settings};
+pub use network::{BETAS, EPSILON, Settings, StepMetrics};
 
 /// Duration of one kernel of a step.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ pub trait Executor: Sized {
 
     /// Returns loss and gradient norm of each step since the last call, in order. Waits for the
     /// steps.
-    fn fetch(&mut self) -> Vec<Measured>;
+    fn fetch(&mut self) -> Vec<StepMetrics>;
 
     /// Blocks until every step has ended.
     fn wait(&self);

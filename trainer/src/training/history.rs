@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::course::{Course, Stretch};
-use crate::report::curves::Point;
-use crate::report::metrics::{self, Epoch};
-use crate::training::learner::Measured;
+use crate::report::course::Course;
+use crate::report::metrics::{self, Epoch, Stretch};
+use crate::training::learner::LearnedStep;
 
 /// Sums over the current epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +26,7 @@ pub struct Pass {
 
 impl Pass {
     /// Adds a step. Gradients longer than `clip_norm` count as clipped.
-    pub fn add(&mut self, step: Measured, clip_norm: f32) {
+    pub fn add(&mut self, step: LearnedStep, clip_norm: f32) {
         self.samples += step.samples;
         self.loss += f64::from(step.loss) * step.samples as f64;
         self.clipped_steps += u64::from(step.gradient_norm > clip_norm);
@@ -75,7 +74,7 @@ impl History {
 
     /// Adds steps, the last of which has the number `last` in the run. `time` is their waiting and
     /// computing time in all. Gradients longer than `clip_norm` count as clipped.
-    pub fn take(&mut self, steps: &[Measured], last: u64, time: [Duration; 2], clip_norm: f32) {
+    pub fn take(&mut self, steps: &[LearnedStep], last: u64, time: [Duration; 2], clip_norm: f32) {
         let first = last + 1 - steps.len() as u64;
         let [waiting_seconds, computing_seconds] =
             time.map(|time| time.as_secs_f64() / steps.len() as f64);
@@ -92,18 +91,6 @@ impl History {
                 computing_seconds,
             });
         }
-    }
-
-    /// Returns the epochs as points of the loss curves.
-    pub fn points(&self) -> Vec<Point> {
-        metrics::points(&self.epochs)
-    }
-
-    /// Returns the loss of the material balance on the held-out games; `None` before the first
-    /// validation.
-    pub fn material(&self) -> Option<f64> {
-        let last = self.epochs.last()?;
-        last.validation.map(|v| v.material_loss)
     }
 
     /// Returns the epoch with the best net.

@@ -20,7 +20,7 @@ pub fn metadata(weight_decay: f64) -> Value {
 
 /// Loss, gradient norm and learning rate of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct LearnedStep {
     /// Positions in the batch.
     pub samples: u64,
     /// Mean loss of the batch before the update.
@@ -76,12 +76,12 @@ impl<E: Executor> Learner<E> {
     }
 
     /// Returns the measurements of these steps, in order. Waits for the device.
-    pub fn fetch(&mut self) -> Vec<Measured> {
+    pub fn fetch(&mut self) -> Vec<LearnedStep> {
         if self.unfetched.is_empty() {
             return Vec::new();
         }
         let steps = self.unfetched.drain(..).zip(self.executor.fetch());
-        let steps = steps.map(|((samples, learning_rate), found)| Measured {
+        let steps = steps.map(|((samples, learning_rate), found)| LearnedStep {
             samples,
             loss: found.loss,
             gradient_norm: found.gradient_norm,

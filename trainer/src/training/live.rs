@@ -48,8 +48,7 @@ impl LivePage {
             return;
         }
         let began = Instant::now();
-        let points = history.points();
-        let page = live::LivePage {
+        let page = live::LiveContents {
             name: &self.name,
             description: &self.description,
             state,
@@ -59,9 +58,7 @@ impl LivePage {
             left: progress.left(),
             course: &history.course,
             clip_norm: self.clip_norm,
-            points: &points,
-            material: history.material(),
-            best: history.best().map_or(0, |best| best.epoch),
+            epochs: &history.epochs,
         };
         let html = live::html(&page, SystemTime::now());
         let written = files::write_often(&self.path, html.as_bytes());

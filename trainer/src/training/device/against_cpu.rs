@@ -8,7 +8,7 @@ use super::{Api, Device, DeviceChoice, Job};
 use crate::error::TrainerError;
 use crate::testing::{SMALL, by_material, games, turn};
 use crate::training::executor::{CpuExecutor, Executor, Settings};
-use crate::training::learner::{Learner, Measured};
+use crate::training::learner::{LearnedStep, Learner};
 use crate::training::schedule::Schedule;
 use network::Aim;
 use network::CpuModel;
@@ -56,7 +56,7 @@ fn on_gpus<J: Job + Copy>(job: J, mut check: impl FnMut(Result<J::Output, Traine
 struct Steps(Architecture);
 
 impl Job for Steps {
-    type Output = (Network, Vec<Measured>);
+    type Output = (Network, Vec<LearnedStep>);
 
     fn run<E: Executor>(self, device: &E::Device) -> Result<Self::Output, TrainerError> {
         let new = |seed| {

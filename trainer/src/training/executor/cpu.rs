@@ -6,7 +6,7 @@ use datasets::Record;
 use models::{Architecture, Network};
 use network::{Aim, CpuModel, Samples, Trainer};
 
-use super::{Executor, Measured, Settings, StepPart};
+use super::{Executor, Settings, StepMetrics, StepPart};
 use crate::error::TrainerError;
 
 /// A network and its optimizer on the CPU.
@@ -37,7 +37,7 @@ impl Executor for CpuExecutor {
         self.0.learn(batch, rate);
     }
 
-    fn fetch(&mut self) -> Vec<Measured> {
+    fn fetch(&mut self) -> Vec<StepMetrics> {
         self.0.fetch()
     }
 

@@ -5,7 +5,7 @@ use gpu::{Config, Parameters, Runtime, State, Trainer};
 use models::{Architecture, Network};
 use network::{Aim, CpuModel, bound};
 
-use super::{BETAS, EPSILON, Executor, Measured, Settings, StepPart};
+use super::{BETAS, EPSILON, Executor, Settings, StepMetrics, StepPart};
 use crate::error::TrainerError;
 
 /// Handle, name and memory of a GPU.
@@ -76,9 +76,9 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
         self.trainer.learn(batch, rate, aim.result_share);
     }
 
-    fn fetch(&mut self) -> Vec<Measured> {
+    fn fetch(&mut self) -> Vec<StepMetrics> {
         let measured = self.trainer.fetch().into_iter();
-        let measured = measured.map(|step| Measured {
+        let measured = measured.map(|step| StepMetrics {
             loss: step.loss,
             gradient_norm: step.gradient_norm,
         });

@@ -8,11 +8,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::error::TrainerError;
+use crate::files::names;
 use crate::report::boards::{Mistake, Worst};
 use crate::report::calibration::{Calibration, CalibrationTally};
-use crate::report::comparison::Scaled;
 use crate::report::figures::{ErrorSums, Report};
 use crate::report::integers::{Integers, IntegersTally};
+use crate::report::scaled::Scaled;
 use network::Evaluator;
 
 /// PGN positions evaluated together.
@@ -20,7 +21,7 @@ const BLOCK: usize = 8192;
 
 /// Measurements of a net on a set of positions.
 #[derive(Debug, Serialize)]
-pub struct Measured {
+pub struct Measurement {
     /// Figures against the labels, beside material.
     #[serde(flatten)]
     pub report: Report,
@@ -36,7 +37,7 @@ pub struct Measured {
     pub worst: Vec<Mistake>,
 }
 
-/// Accumulates [`Measured`] block by block.
+/// Accumulates [`Measurement`] block by block.
 struct Gathering {
     evaluator: Evaluator,
     figures: ErrorSums,
@@ -114,8 +115,8 @@ impl Gathering {
         }
     }
 
-    fn measured(&self) -> Measured {
-        Measured {
+    fn measured(&self) -> Measurement {
+        Measurement {
             report: self.figures.report(),
             calibration: self.calibration.calibration(),
             scaled: (!self.pairs.pairs.is_empty()).then(|| Scaled::best(&self.pairs.pairs)),
@@ -130,7 +131,7 @@ pub fn on_dataset(
     network: &Network,
     dataset: &Dataset,
     path: &Path,
-) -> Result<Measured, TrainerError> {
+) -> Result<Measurement, TrainerError> {
     if dataset.len(Split::Validation) == 0 {
         return Err(TrainerError::NoPositions {
             path: path.to_path_buf(),
@@ -146,7 +147,7 @@ pub fn on_dataset(
 
 /// Measures a network on every labelled position of PGN files, counting repeated positions again.
 /// If a file is damaged, returns the error and the figures up to the damage.
-pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), TrainerError>) {
+pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measurement, Result<(), TrainerError>) {
     let mut gathering = Gathering::new(network);
     let mut found = false;
     let mut result = paths.iter().try_for_each(|path| {
@@ -175,15 +176,6 @@ pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<()
     each(&block);
     read?;
     Ok(())
-}
-
-/// Formats paths on one line.
-pub fn names(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    names.join(", ")
 }
 
 #[cfg(test)]
