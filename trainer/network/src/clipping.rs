@@ -12,9 +12,8 @@ use burn_flex::Flex;
 use rayon::prelude::*;
 
 use crate::cpu;
-use crate::evaluate::Cpu;
 use crate::model::Model;
-use crate::tensors::{CHUNK, contiguous, map};
+use crate::tensors::{CHUNK, Cpu, contiguous, map};
 
 /// Default clipping norm: longer than any gradient of an ordinary run (docs/training.md).
 pub const CLIP_NORM: f32 = 2.0;

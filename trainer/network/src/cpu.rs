@@ -219,9 +219,9 @@ pub(crate) fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Cpu;
     use crate::model::Model;
     use crate::tensors;
+    use crate::tensors::Cpu;
     use crate::testing::{games, turn};
     use crate::trainer::tracked;
     use burn::tensor::DType;

@@ -2,18 +2,13 @@
 
 use std::sync::Arc;
 
-use burn::backend::Autodiff;
 use burn::tensor::Tensor;
-use burn_flex::Flex;
 use records::position::Record;
 
 use crate::cpu::{self, Samples};
 use crate::model::{CpuModel, Model};
 use crate::target::Aim;
-use crate::tensors::floats;
-
-/// The CPU backend with gradients.
-pub type Cpu = Autodiff<Flex>;
+use crate::tensors::{Cpu, floats};
 
 impl Model<Cpu> {
     /// Returns the loss over `samples`, shape `[1]`: the mean of `|w(pawns) - target|^exponent`,

@@ -15,8 +15,7 @@ use models::INPUTS;
 use rayon::prelude::*;
 
 use crate::cpu::{floats, in_graph};
-use crate::evaluate::Cpu;
-use crate::tensors::{contiguous, tensor};
+use crate::tensors::{Cpu, contiguous, tensor};
 
 /// Operands of the sum: `own * own_scale`, `[INPUTS, outputs]`, and to each row the `shared` rows
 /// of its input, `[SHARED, outputs]`; clamped to ±`bound`.

@@ -15,11 +15,10 @@ use burn_flex::{Flex, FlexDevice};
 use features::{PIECES, SHARED};
 use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
-use crate::evaluate::Cpu;
 use crate::factorised::SumWeights;
 #[cfg(feature = "gpu")]
-use crate::model::filled;
-use crate::tensors::{clip_parameter, floats};
+use crate::tensors::filled;
+use crate::tensors::{Cpu, clip_parameter, floats};
 
 /// Bound of a weight's absolute value. At most 32 pieces, an en-passant square, 30 threats and 6
 /// flags are on at once; with the bias that makes 70 terms, a sum of at most 112, which the

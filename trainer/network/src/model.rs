@@ -9,10 +9,11 @@ use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
 use models::{Activation, Architecture, Layer, Network};
 
-use crate::evaluate::Cpu;
 use crate::factorised::SumWeights;
 use crate::first_layer::{self, FirstLayer};
-use crate::tensors::{Layers, clip_parameter, floats};
+#[cfg(feature = "gpu")]
+use crate::tensors::filled;
+use crate::tensors::{Cpu, Layers, clip_parameter, floats};
 #[cfg(test)]
 use burn::tensor::Int;
 
@@ -228,18 +229,6 @@ impl Model<Cpu> {
             ..self
         }
     }
-}
-
-/// Returns the parameter with its values replaced by `numbers`.
-#[cfg(feature = "gpu")]
-pub fn filled<B: Backend, const D: usize>(
-    parameter: Param<Tensor<B, D>>,
-    numbers: &[f32],
-) -> Param<Tensor<B, D>> {
-    parameter.map(|old| {
-        let data = TensorData::new(numbers.to_vec(), old.shape());
-        Tensor::from_data(data, &old.device())
-    })
 }
 
 fn linear(layer: &Layer) -> Linear<Flex> {

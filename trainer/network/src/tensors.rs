@@ -1,18 +1,22 @@
 //! Conversions of parameter tensors, and operations on them.
 
+use burn::backend::Autodiff;
 use burn::module::Param;
 use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use rayon::prelude::*;
 
-use crate::evaluate::Cpu;
+#[cfg(any(test, feature = "gpu"))]
+use burn::tensor::TensorData;
 #[cfg(test)]
 use {
-    burn::tensor::TensorData,
     models::{Architecture, Feature, INPUTS},
     records::position::Record,
 };
+
+/// The CPU backend with gradients.
+pub type Cpu = Autodiff<Flex>;
 
 /// Each layer's weights, `[inputs, outputs]`, and biases, `[outputs]`. After the first layer, the
 /// outputs of all buckets are concatenated.
@@ -49,6 +53,18 @@ pub fn map<const D: usize>(
 /// Returns the tensor of a primitive.
 pub fn tensor<const D: usize>(primitive: FlexTensor) -> Tensor<Flex, D> {
     Tensor::from_primitive(TensorPrimitive::Float(primitive))
+}
+
+/// Returns the parameter with its values replaced by `numbers`.
+#[cfg(feature = "gpu")]
+pub fn filled<B: Backend, const D: usize>(
+    parameter: Param<Tensor<B, D>>,
+    numbers: &[f32],
+) -> Param<Tensor<B, D>> {
+    parameter.map(|old| {
+        let data = TensorData::new(numbers.to_vec(), old.shape());
+        Tensor::from_data(data, &old.device())
+    })
 }
 
 /// Clamps a parameter to ±`bound`.

@@ -13,9 +13,9 @@ use models::Network;
 use crate::adamw::AdamW;
 use crate::clipping;
 use crate::cpu::Samples;
-use crate::evaluate::Cpu;
 use crate::finite::is_finite;
 use crate::model::{CpuModel, Model};
+use crate::tensors::Cpu;
 
 /// Optimizer settings, constant through training.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@ use features::K;
 use rayon::prelude::*;
 
 use super::{floats, in_graph};
-use crate::evaluate::Cpu;
+use crate::tensors::Cpu;
 
 /// Samples that a thread works on at a time.
 const CHUNK: usize = 1024;
