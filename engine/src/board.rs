@@ -16,6 +16,6 @@ pub use perft::perft;
 pub use position::{MoveError, Position, is_castling, parse_move, write_move};
 pub use random::random_moves;
 pub use rules::{
-    flipped, has_legal_move, insufficient_material, is_chess960, legal_en_passant, legal_moves,
-    position_key,
+    flipped, has_legal_move, insufficient_material, is_chess960, is_tactical, legal_en_passant,
+    legal_moves, position_key,
 };

@@ -85,8 +85,9 @@ pub mod uci;
 
 pub use board::{
     Ending, Fault, FenError, FenRepair, MoveError, Position, RepairedFen, flipped, has_legal_move,
-    insufficient_material, is_castling, is_chess960, legal_en_passant, legal_moves, parse_fen,
-    parse_move, perft, pgn, position_key, random_moves, repair_fen, write_fen, write_move,
+    insufficient_material, is_castling, is_chess960, is_tactical, legal_en_passant, legal_moves,
+    parse_fen, parse_move, perft, pgn, position_key, random_moves, repair_fen, write_fen,
+    write_move,
 };
 #[cfg(feature = "syzygy")]
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};

@@ -23,6 +23,18 @@ pub(crate) fn pawn_attacks(pawns: BitBoard, color: Color) -> BitBoard {
     })
 }
 
+/// Returns whether a move captures en passant, given that its target square is empty.
+pub(crate) fn takes_en_passant(board: &Board, mv: Move) -> bool {
+    board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file()
+}
+
+/// Returns whether a legal move is a capture (en passant included) or a promotion.
+pub fn is_tactical(board: &Board, mv: Move) -> bool {
+    board.colors(!board.side_to_move()).has(mv.to)
+        || mv.promotion.is_some()
+        || takes_en_passant(board, mv)
+}
+
 /// Returns the square behind a pawn that has just advanced two, capturable or not:
 /// [`Board::en_passant`] is set after every double push.
 pub(crate) fn passed_square(board: &Board) -> Option<Square> {
@@ -130,6 +142,20 @@ mod tests {
 
     fn board(fen: &str) -> Board {
         parse_fen(fen).unwrap()
+    }
+
+    #[test]
+    fn captures_and_promotions_are_tactical() {
+        let is = |fen: &str, mv: &str| {
+            let board = parse_fen(fen).unwrap();
+            is_tactical(&board, parse_move(&board, mv).unwrap())
+        };
+        assert!(is("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "d4e3"));
+        assert!(!is("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "d4d3"));
+        assert!(is("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q"));
+        assert!(is("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1", "e1e2"));
+        // Castling is encoded as king takes own rook.
+        assert!(!is("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"));
     }
 
     #[test]

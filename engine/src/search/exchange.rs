@@ -7,6 +7,7 @@ use cozy_chess::{
 };
 use models::material;
 
+use crate::board::rules::takes_en_passant;
 use crate::evaluation::features::model_piece;
 
 /// Returns a piece's exchange value in centipawns.
@@ -26,11 +27,6 @@ pub(crate) fn victim(board: &Board, mv: Move) -> Option<Piece> {
         return board.piece_on(mv.to);
     }
     takes_en_passant(board, mv).then_some(Piece::Pawn)
-}
-
-/// Returns whether a move captures en passant, given that its target square is empty.
-pub(crate) fn takes_en_passant(board: &Board, mv: Move) -> bool {
-    board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file()
 }
 
 /// Returns whether a move gains at least `threshold` centipawns (may be negative) in the exchange

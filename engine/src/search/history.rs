@@ -2,7 +2,7 @@
 
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
-use crate::search::exchange::{takes_en_passant, victim};
+use crate::search::exchange::victim;
 use crate::search::placed::{Placed, moving};
 use crate::search::tree::Tree;
 
@@ -122,13 +122,6 @@ impl History {
 fn adjust(entry: &mut i16, bonus: i32) {
     let now = i32::from(*entry);
     *entry = (now + bonus - now * bonus.abs() / HISTORY_LIMIT) as i16;
-}
-
-/// Returns whether a move is a capture (en passant included) or a promotion.
-pub(crate) fn is_tactical(board: &Board, mv: Move) -> bool {
-    board.colors(!board.side_to_move()).has(mv.to)
-        || mv.promotion.is_some()
-        || takes_en_passant(board, mv)
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::cell::OnceCell;
 use cozy_chess::{Move, Piece};
 
 use crate::board::checks::Checks;
+use crate::board::rules::is_tactical;
 use crate::evaluation::Score;
 use crate::search::exchange::wins_at_least;
-use crate::search::history::is_tactical;
 use crate::search::move_picker::MovePicker;
 use crate::search::node::{Node, has_pieces};
 use crate::search::params::*;

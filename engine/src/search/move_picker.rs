@@ -8,9 +8,9 @@ use cozy_chess::{
 };
 
 use crate::board::checks::Checks;
-use crate::board::rules::{BACK_RANKS, passed_square, pawn_attacks};
+use crate::board::rules::{BACK_RANKS, is_tactical, passed_square, pawn_attacks};
 use crate::search::exchange::{value, victim, wins_at_least};
-use crate::search::history::{History, is_tactical};
+use crate::search::history::History;
 use crate::search::params::{CHECK_ORDER, CHECK_ORDER_LOSS};
 use crate::search::tree::Tree;
 

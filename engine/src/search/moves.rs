@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 use cozy_chess::Move;
 
 use crate::board::checks::Checks;
+use crate::board::rules::is_tactical;
 use crate::evaluation::Score;
-use crate::search::history::is_tactical;
 use crate::search::late_moves::{Found, Pruning};
 use crate::search::move_picker::{MovePicker, Order};
 use crate::search::node::{Node, StaticEval};

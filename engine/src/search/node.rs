@@ -2,9 +2,9 @@
 
 use cozy_chess::{Board, Move, Piece};
 
+use crate::board::rules::is_tactical;
 use crate::endgame::Wdl;
 use crate::evaluation::Score;
-use crate::search::history::is_tactical;
 use crate::search::params::*;
 use crate::search::searcher::{Halted, Searcher};
 use crate::search::thread_data::ThreadData;

@@ -4,9 +4,9 @@
 use cozy_chess::{BitBoard, Board, Piece, Square};
 
 use crate::board::has_legal_move;
+use crate::board::rules::is_tactical;
 use crate::evaluation::Score;
 use crate::search::exchange::{value, victim, wins_at_least};
-use crate::search::history::is_tactical;
 use crate::search::move_picker::{MovePicker, Order};
 use crate::search::params::{DELTA_MARGIN, QUIET_CHECKS_TO, RECAPTURES_FROM};
 use crate::search::searcher::{Halted, Searcher, no_move_score};

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
+use crate::board::rules::is_tactical;
 use crate::evaluation::Score;
-use crate::search::history::is_tactical;
 use crate::search::params::REDUCTION_DEPTH;
 use crate::search::searcher::{Halted, Searcher};
 use crate::search::transposition_table::{ScoreBound, TableEntry};

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use cozy_chess::{Board, Color, Move, Piece};
-use engine::{Limits, Outcome, Position, Score, Tablebase, random_moves};
+use cozy_chess::{Board, Color, Move};
+use engine::{Limits, Outcome, Position, Score, Tablebase, is_tactical, random_moves};
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Adjudicator, Draw, Resign, probe};
@@ -240,37 +240,13 @@ fn game_rng(seed: u64, number: u64) -> fastrand::Rng {
     fastrand::Rng::with_seed(u64::from_le_bytes(*first))
 }
 
-/// Returns whether a legal move captures or promotes.
-fn is_tactical(board: &Board, mv: Move) -> bool {
-    let captures = board.color_on(mv.to) == Some(!board.side_to_move());
-    // A pawn changes its file only by a capture, en passant included.
-    let leaves_file =
-        board.piece_on(mv.from) == Some(Piece::Pawn) && mv.from.file() != mv.to.file();
-    captures || leaves_file || mv.promotion.is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::{parse_fen, parse_move};
     use uci_client::EvaluatorChoice;
 
     use crate::players::player::library;
     use crate::players::spec::Net;
-
-    #[test]
-    fn captures_and_promotions_are_tactical() {
-        let is = |fen: &str, mv: &str| {
-            let board = parse_fen(fen).unwrap();
-            is_tactical(&board, parse_move(&board, mv).unwrap())
-        };
-        assert!(is("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "d4e3"));
-        assert!(!is("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "d4d3"));
-        assert!(is("4k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q"));
-        assert!(is("4k3/8/8/8/8/8/4p3/4K3 w - - 0 1", "e1e2"));
-        // Castling is encoded as king takes own rook.
-        assert!(!is("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"));
-    }
 
     #[test]
     fn each_game_has_its_own_random_numbers() {
