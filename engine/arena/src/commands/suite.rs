@@ -4,7 +4,7 @@ mod epd;
 mod solver;
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
@@ -18,7 +18,7 @@ use crate::players::spec::EngineSpec;
 use crate::tournament::progress::Progress;
 use crate::usage::{exit_codes, usage};
 use epd::{Problem, Task};
-use solver::{Solution, Solver};
+use solver::{Solution, Solver, SolverLimits};
 
 /// Upper limit of a suite's size.
 const MAX_BYTES: u64 = 1 << 30;
@@ -98,6 +98,16 @@ impl SuiteArgs {
                 "--engine: give the limit as an option, not {}",
                 pace.argument()
             ))),
+        }
+    }
+
+    /// Returns the limits of each search.
+    fn limits(&self) -> SolverLimits {
+        SolverLimits {
+            nodes: self.nodes,
+            movetime: self.movetime.map(Duration::from_millis),
+            depth: self.depth,
+            go_mate: self.go_mate,
         }
     }
 }
@@ -260,7 +270,7 @@ fn solve(args: &SuiteArgs, stop: &StopSignal) -> Result<SuiteScore> {
         let path = args.suite.clone();
         return Err(ProblemError::Empty { path }.into());
     }
-    let mut solver = Solver::new(args, stop.flag())?;
+    let mut solver = Solver::new(&args.engine()?, args.limits(), stop.flag())?;
     let mut tally = SuiteScore {
         mates_shown: solver.reads_lines().then_some(0),
         ..SuiteScore::default()

@@ -8,18 +8,29 @@ use cozy_chess::{GameStatus, Move};
 use engine::{Limits, Outcome, Position, TimeBudget, is_chess960, parse_move, write_fen};
 use uci_client::{EngineProcess, Library, UciScore};
 
-use super::SuiteArgs;
 use super::epd::{Problem, Task};
 use crate::players::pace::HANG_TIMEOUT;
 use crate::players::player::Player;
+use crate::players::spec::EngineSpec;
 
 /// Timeout of a program's search without a time limit.
 const MAX_SEARCH_TIME: Duration = Duration::from_secs(24 * 3600);
 
+/// Limits of each search.
+#[derive(Clone, Copy)]
+pub struct SolverLimits {
+    pub nodes: Option<u64>,
+    pub movetime: Option<Duration>,
+    /// Depth in plies.
+    pub depth: Option<u64>,
+    /// Whether to search for the published mate, as `go mate N` does.
+    pub go_mate: bool,
+}
+
 /// An engine and the limits of its searches.
 pub struct Solver<'a> {
     player: Player,
-    args: &'a SuiteArgs,
+    limits: SolverLimits,
     stop: &'a AtomicBool,
 }
 
@@ -42,9 +53,17 @@ impl<'a> Solver<'a> {
     ///
     /// # Errors
     /// If a program cannot be started, or a net cannot be loaded.
-    pub fn new(args: &'a SuiteArgs, stop: &'a AtomicBool) -> Result<Solver<'a>> {
-        let player = Player::start(&args.engine()?, stop)?;
-        Ok(Solver { player, args, stop })
+    pub fn new(
+        engine: &EngineSpec,
+        limits: SolverLimits,
+        stop: &'a AtomicBool,
+    ) -> Result<Solver<'a>> {
+        let player = Player::start(engine, stop)?;
+        Ok(Solver {
+            player,
+            limits,
+            stop,
+        })
     }
 
     /// Returns whether the engine's best lines are read; those of a program are not.
@@ -58,29 +77,31 @@ impl<'a> Solver<'a> {
     /// If a program crashes or hangs.
     pub fn solve(&mut self, problem: &Problem) -> Result<Solution> {
         let mate = match problem.task {
-            Task::Mate(moves) if self.args.go_mate => Some(moves.unsigned_abs()),
+            Task::Mate(moves) if self.limits.go_mate => Some(moves.unsigned_abs()),
             _ => None,
         };
         match &mut self.player {
             Player::Library(library) => {
-                let limits = limits(self.args, mate);
+                let limits = self.limits.with(mate);
                 Ok(search(library, &problem.position, &limits, self.stop))
             }
-            Player::Process(engine) => ask(engine, problem, self.args, mate, self.stop)
+            Player::Process(engine) => ask(engine, problem, self.limits, mate, self.stop)
                 .with_context(|| format!("{}, asked for {:?}", engine.name(), problem.id)),
         }
     }
 }
 
-/// Returns the limits of a search in this process.
-fn limits(args: &SuiteArgs, mate: Option<u32>) -> Limits {
-    let time = args.movetime.map(Duration::from_millis);
-    Limits {
-        nodes: args.nodes,
-        time: time.map(|time| TimeBudget::fixed(time, Duration::ZERO)),
-        depth: args.depth,
-        mate,
-        ..Limits::default()
+impl SolverLimits {
+    /// Returns the limits of a search in this process.
+    fn with(self, mate: Option<u32>) -> Limits {
+        let fixed = |time| TimeBudget::fixed(time, Duration::ZERO);
+        Limits {
+            nodes: self.nodes,
+            time: self.movetime.map(fixed),
+            depth: self.depth,
+            mate,
+            ..Limits::default()
+        }
     }
 }
 
@@ -114,23 +135,23 @@ fn line_mates(position: &Position, outcome: &Outcome) -> bool {
 fn ask(
     engine: &mut EngineProcess,
     problem: &Problem,
-    args: &SuiteArgs,
+    limits: SolverLimits,
     mate: Option<u32>,
     stop: &AtomicBool,
 ) -> Result<Solution> {
     let board = problem.position.board();
     let mut go = "go".to_string();
+    let movetime = limits.movetime.map(|time| time.as_millis() as u64);
     let of = [
         ("mate", mate.map(u64::from)),
-        ("nodes", args.nodes),
-        ("movetime", args.movetime),
-        ("depth", args.depth),
+        ("nodes", limits.nodes),
+        ("movetime", movetime),
+        ("depth", limits.depth),
     ];
     for (name, value) in of {
         go += &value.map_or(String::new(), |value| format!(" {name} {value}"));
     }
-    let movetime = args.movetime.map(Duration::from_millis);
-    let timeout = movetime.map_or(MAX_SEARCH_TIME, |time| time + HANG_TIMEOUT);
+    let timeout = (limits.movetime).map_or(MAX_SEARCH_TIME, |time| time + HANG_TIMEOUT);
     engine.new_game(is_chess960(board));
     engine.ready(stop)?;
     engine.position(&format!("position fen {}", write_fen(board)), stop)?;
