@@ -28,8 +28,8 @@ pub struct Workers {
 pub type Outcome<R, E> = thread::Result<Result<R, E>>;
 
 impl Workers {
-    /// Starts the threads. Each calls `worker` for its own state, a function from job to result. One
-    /// thread at a time asks `jobs` for the next.
+    /// Starts the threads. Each calls `worker` for its own state, a function from job to result.
+    /// One thread at a time asks `jobs` for the next.
     ///
     /// # Errors
     /// If the system gives fewer than [`Workers::least`] threads; no job has begun then.
@@ -57,13 +57,10 @@ impl Workers {
             let work = move || {
                 let (queue, worker) = &*shared;
                 let worked = catch_unwind(AssertUnwindSafe(|| work(queue, worker, &sender)));
-                let failure = match worked {
-                    Ok(Ok(())) => return,
-                    Ok(Err(error)) => Ok(Err(error)),
-                    Err(panic) => Err(panic),
-                };
-                // Fails if the results are no longer wanted.
-                let _ = sender.send(failure);
+                if let Some(failure) = worked.map(Result::err).transpose() {
+                    // Fails if the results are no longer wanted.
+                    let _ = sender.send(failure.map(Err));
+                }
             };
             match Builder::new().spawn_scoped(scope, work) {
                 Ok(_) => {}
@@ -91,22 +88,18 @@ struct Queue<I> {
     permitted: Receiver<()>,
 }
 
-impl<I: Iterator> Queue<I> {
-    /// Waits for a permit and takes the next job.
-    fn next(&mut self) -> Option<(usize, I::Item)> {
-        let jobs = self.jobs.as_mut()?;
-        self.permitted.recv().ok()?;
-        let job = jobs.next();
-        if job.is_none() {
-            self.jobs = None;
-        }
-        job
-    }
-}
-
-/// Takes the next job; `None` after the last, and after a panic of the iterator.
+/// Waits for a permit and takes the next job; `None` after the last, and after a panic of the
+/// iterator, which poisons the lock.
 fn next_job<I: Iterator>(queue: &Mutex<Queue<I>>) -> Option<(usize, I::Item)> {
-    queue.lock().ok()?.next()
+    let mut queue = queue.lock().ok()?;
+    let Queue { jobs, permitted } = &mut *queue;
+    let begun = jobs.as_mut()?;
+    permitted.recv().ok()?;
+    let job = begun.next();
+    if job.is_none() {
+        *jobs = None;
+    }
+    job
 }
 
 /// Runs one worker until there are no jobs or nobody takes its results.
@@ -174,11 +167,8 @@ impl<R, E> Iterator for Results<R, E> {
                 return Some(Ok(Ok(result)));
             }
             match self.receive()? {
-                Ok(Ok((number, result))) => {
-                    self.early.insert(number, result);
-                }
-                Ok(Err(error)) => return Some(Ok(Err(error))),
-                Err(panic) => return Some(Err(panic)),
+                Ok(Ok((number, result))) => drop(self.early.insert(number, result)),
+                failure => return Some(failure.map(|failed| failed.map(|(_, result)| result))),
             }
         }
     }
@@ -204,7 +194,7 @@ mod tests {
         outcome.expect("no panic").expect("no error")
     }
 
-    /// Worker whose first jobs take longest. Its results are the job and the worker's count of jobs.
+    /// Worker whose first jobs take longest. Its results are the job and its count of jobs.
     fn slow_start() -> Result<impl FnMut(u64) -> Result<(u64, u64), Infallible>, Infallible> {
         let mut jobs = 0;
         Ok(move |job| {

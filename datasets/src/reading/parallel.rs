@@ -55,7 +55,8 @@ pub struct Batch {
 pub(crate) struct ResumePoint {
     content: Content,
     place: Place,
-    seam: Seam,
+    #[serde(rename = "seam")]
+    joiner: GameJoiner,
 }
 
 /// Result of reading a source, or a part of one, to its end.
@@ -130,8 +131,8 @@ impl std::fmt::Display for Damage {
 
 /// State carried from one segment to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Seam {
-    edge: Edge,
+struct GameJoiner {
+    edge: PartialGame,
     /// Whether no unit of this segment has begun yet: text before it belongs to the previous
     /// segment.
     before: bool,
@@ -140,7 +141,7 @@ struct Seam {
 
 /// Text at the edge of a segment: the start or the end of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Edge {
+struct PartialGame {
     #[serde(skip)]
     text: Vec<u8>,
     /// Reason to skip the text that belongs here; `None` if it is kept.
@@ -151,35 +152,39 @@ struct Edge {
 
 /// Result of parsing one segment.
 #[derive(Default)]
-struct Stretch {
+struct SegmentGames {
     /// Text before the first start of a game.
-    head: Edge,
+    head: PartialGame,
     /// Positions of the games between head and tail.
     batch: Batch,
     /// Text from the last start of a game on; `None` if no game starts here.
-    tail: Option<Edge>,
+    tail: Option<PartialGame>,
     /// Error after the parsed text.
     damage: Option<io::Error>,
     /// Memory of the segment, for reuse.
     buffer: Vec<u8>,
 }
 
-impl Stretch {
+impl SegmentGames {
     /// Parses a segment.
-    fn of(job: Job, segment: io::Result<Segment>, decoder: &mut FrameDecoder) -> Stretch {
-        let (stretch, buffer) = match segment {
-            Ok(Segment::Text(text)) => (read_text(job, &text), text),
-            Ok(Segment::Frame(frame)) => (read_frame(job, &frame, decoder), frame),
-            Err(error) => (Stretch::damaged(error), Vec::new()),
+    fn of(
+        parser: Parser,
+        segment: io::Result<Segment>,
+        decoder: &mut FrameDecoder,
+    ) -> SegmentGames {
+        let (games, buffer) = match segment {
+            Ok(Segment::Text(text)) => (read_text(parser, &text), text),
+            Ok(Segment::Frame(frame)) => (read_frame(parser, &frame, decoder), frame),
+            Err(error) => (SegmentGames::damaged(error), Vec::new()),
         };
-        Stretch { buffer, ..stretch }
+        SegmentGames { buffer, ..games }
     }
 
     /// Creates the result of a segment that could not be parsed at all.
-    fn damaged(error: io::Error) -> Stretch {
-        Stretch {
+    fn damaged(error: io::Error) -> SegmentGames {
+        SegmentGames {
             damage: Some(error),
-            ..Stretch::default()
+            ..SegmentGames::default()
         }
     }
 }
@@ -187,12 +192,12 @@ impl Stretch {
 impl ResumePoint {
     /// Text after the last whole game, which the serialised form omits.
     pub(crate) fn carried_text(&self) -> &[u8] {
-        &self.seam.edge.text
+        &self.joiner.edge.text
     }
 
     /// Restores the omitted text after deserialising.
     pub(crate) fn set_carried_text(&mut self, text: Vec<u8>) {
-        self.seam.edge.text = text;
+        self.joiner.edge.text = text;
     }
 }
 
@@ -208,25 +213,25 @@ pub(crate) fn resume(
     let ResumePoint {
         content,
         place,
-        seam,
+        joiner,
     } = checkpoint;
     let source = Source::resume(path, content, &place, part)?;
-    Ok(Reading { source, seam })
+    Ok(Reading { source, joiner })
 }
 
 /// A source with its read state.
 pub struct Reading {
     source: Source,
-    seam: Seam,
+    joiner: GameJoiner,
 }
 
 impl From<Source> for Reading {
     fn from(source: Source) -> Reading {
-        let seam = Seam {
+        let joiner = GameJoiner {
             before: source.range().is_some_and(|range| range.start > 0),
-            ..Seam::default()
+            ..GameJoiner::default()
         };
-        Reading { source, seam }
+        Reading { source, joiner }
     }
 }
 
@@ -263,9 +268,9 @@ impl Reading {
         stop: &AtomicBool,
         mut each: impl FnMut(Batch) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
-        let Reading { source, mut seam } = self;
+        let Reading { source, mut joiner } = self;
         let path = source.path().to_path_buf();
-        let job = Job {
+        let parser = Parser {
             path: &path,
             content: source.content(),
             filters,
@@ -290,16 +295,18 @@ impl Reading {
             let worker = move || {
                 let mut decoder = FrameDecoder::new();
                 Ok(move |task: Task<_>| {
-                    Ok::<_, Infallible>(task.map(|segment| Stretch::of(job, segment, &mut decoder)))
+                    Ok::<_, Infallible>(
+                        task.map(|segment| SegmentGames::of(parser, segment, &mut decoder)),
+                    )
                 })
             };
-            let stretches = workers.start(scope, segments, worker);
-            for stretch in stretches.map_err(Error::NoThread)? {
+            let outcomes = workers.start(scope, segments, worker);
+            for outcome in outcomes.map_err(Error::NoThread)? {
                 stopped()?;
-                let Ok(mut task) = stretch.unwrap_or_else(|panic| resume_unwind(panic));
+                let Ok(mut task) = outcome.unwrap_or_else(|panic| resume_unwind(panic));
                 // Fails once the source has ended.
                 let _ = buffers.send(std::mem::take(&mut task.what.buffer));
-                seam.take(task, job, &mut each)?;
+                joiner.take(task, parser, &mut each)?;
             }
             stopped()?;
             Ok::<_, Error>(reader.join())
@@ -307,17 +314,17 @@ impl Reading {
         let mut source = segments.source;
         let (path, filters) = (path.clone(), filters.clone());
         let ended = host::unless_stopped(stop, move || {
-            let job = Job {
+            let parser = Parser {
                 path: &path,
                 content: source.content(),
                 filters: &filters,
             };
             let mut batch = Batch::default();
             if source.is_at_border() {
-                seam.take_beyond(&mut source, job, &mut batch)?;
+                joiner.take_beyond(&mut source, parser, &mut batch)?;
             }
             let end = source.end()?;
-            let finished = seam.end(job, end, &mut batch)?;
+            let finished = joiner.end(parser, end, &mut batch)?;
             Ok::<(Batch, Finished), Error>((batch, finished))
         });
         let (batch, finished) = ended.ok_or(Error::Stopped)??;
@@ -326,15 +333,15 @@ impl Reading {
     }
 }
 
-/// Context for parsing any segment of a source.
+/// Parser of any segment of a source.
 #[derive(Clone, Copy)]
-struct Job<'a> {
+struct Parser<'a> {
     path: &'a Path,
     content: Content,
     filters: &'a Filters,
 }
 
-impl Job<'_> {
+impl Parser<'_> {
     /// Parses whole games into a batch.
     fn read(&self, text: &[u8], batch: &mut Batch) {
         #[cfg(test)]
@@ -401,26 +408,26 @@ impl Iterator for Segments {
     }
 }
 
-fn read_text(job: Job, text: &[u8]) -> Stretch {
-    let mut reader = StretchReader::new(job);
+fn read_text(parser: Parser, text: &[u8]) -> SegmentGames {
+    let mut reader = SegmentReader::new(parser);
     let read = reader.take(text);
     reader.end(&text[read..], None)
 }
 
 /// Decodes and parses a frame. A corrupt frame yields nothing, since none of its text is
 /// trustworthy; a truncated one yields the text it has.
-fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
+fn read_frame(parser: Parser, frame: &[u8], decoder: &mut FrameDecoder) -> SegmentGames {
     let mut decoding = match decoder.begin(frame) {
         Ok(decoding) => decoding,
-        Err(error) => return Stretch::damaged(error),
+        Err(error) => return SegmentGames::damaged(error),
     };
-    let mut reader = StretchReader::new(job);
+    let mut reader = SegmentReader::new(parser);
     let (mut start, mut end) = (0, 0);
     let damage = loop {
         match decoding.advance() {
             Ok(ControlFlow::Continue(())) => {}
             Ok(ControlFlow::Break(damage)) => break damage,
-            Err(error) => return Stretch::damaged(error),
+            Err(error) => return SegmentGames::damaged(error),
         }
         let text = decoding.text();
         while end < text.len() {
@@ -433,9 +440,9 @@ fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
 }
 
 /// Incremental parser of a stretch of text that comes in pieces.
-struct StretchReader<'a> {
-    job: Job<'a>,
-    stretch: Stretch,
+struct SegmentReader<'a> {
+    parser: Parser<'a>,
+    games: SegmentGames,
     /// Whether the first start of a game was seen.
     split: bool,
     /// Whether an oversized game is being skipped.
@@ -445,11 +452,11 @@ struct StretchReader<'a> {
 /// Bytes kept at the end of skipped text, which may belong to the start of a game.
 pub(crate) const OVERLAP: usize = 1 << 12;
 
-impl<'a> StretchReader<'a> {
-    fn new(job: Job<'a>) -> StretchReader<'a> {
-        StretchReader {
-            job,
-            stretch: Stretch::default(),
+impl<'a> SegmentReader<'a> {
+    fn new(parser: Parser<'a>) -> SegmentReader<'a> {
+        SegmentReader {
+            parser,
+            games: SegmentGames::default(),
             split: false,
             oversized: false,
         }
@@ -458,22 +465,22 @@ impl<'a> StretchReader<'a> {
     /// Parses the whole games of `text`. Returns the number of bytes consumed; the rest must be
     /// passed again, with more text after it.
     fn take(&mut self, text: &[u8]) -> usize {
-        let boundary = self.job.content.boundary;
+        let boundary = self.parser.content.boundary;
         let mut done = 0;
         if !self.split || self.oversized {
             match boundary.first(text) {
                 Some(start) => {
                     if !self.split {
-                        self.stretch.head.append(&text[..start]);
+                        self.games.head.append(&text[..start]);
                     } else {
-                        self.stretch.batch.tally.skip(SkipReason::OversizedGame);
+                        self.games.batch.tally.skip(SkipReason::OversizedGame);
                     }
                     (self.split, self.oversized, done) = (true, false, start);
                 }
                 None if text.len() <= MAX_GAME_BYTES && !self.oversized => return 0,
                 None => {
                     if !self.split {
-                        self.stretch.head.pass(SkipReason::OversizedGame);
+                        self.games.head.pass(SkipReason::OversizedGame);
                     }
                     return text.len().saturating_sub(OVERLAP);
                 }
@@ -482,7 +489,7 @@ impl<'a> StretchReader<'a> {
         match boundary.last(&text[done..]) {
             Some(end) => {
                 let games = &text[done..done + end];
-                self.job.read(games, &mut self.stretch.batch);
+                self.parser.read(games, &mut self.games.batch);
                 done + end
             }
             None if text.len() - done <= MAX_GAME_BYTES => done,
@@ -493,23 +500,23 @@ impl<'a> StretchReader<'a> {
         }
     }
 
-    fn end(mut self, rest: &[u8], damage: Option<io::Error>) -> Stretch {
+    fn end(mut self, rest: &[u8], damage: Option<io::Error>) -> SegmentGames {
         if self.split {
-            let mut tail = Edge::default();
+            let mut tail = PartialGame::default();
             tail.append(rest);
             if self.oversized {
                 tail.pass(SkipReason::OversizedGame);
             }
-            self.stretch.tail = Some(tail);
+            self.games.tail = Some(tail);
         } else {
-            self.stretch.head.append(rest);
+            self.games.head.append(rest);
         }
-        self.stretch.damage = damage;
-        self.stretch
+        self.games.damage = damage;
+        self.games
     }
 }
 
-impl Edge {
+impl PartialGame {
     fn append(&mut self, text: &[u8]) {
         if self.passing.is_some() {
             self.passed |= !text.is_empty();
@@ -529,15 +536,15 @@ impl Edge {
     }
 }
 
-impl Seam {
+impl GameJoiner {
     /// Joins the result of a segment to the carried state, and emits batches.
     fn take(
         &mut self,
-        task: Task<Stretch>,
-        job: Job,
+        task: Task<SegmentGames>,
+        parser: Parser,
         each: &mut impl FnMut(Batch) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let Stretch {
+        let SegmentGames {
             head,
             mut batch,
             tail,
@@ -547,24 +554,24 @@ impl Seam {
         self.join(head);
         if let Some(tail) = tail {
             let mut straddling = Batch::default();
-            self.close(job, &mut straddling);
+            self.close(parser, &mut straddling);
             each(straddling)?;
             (self.edge, self.before) = (tail, false);
         }
         if let Some(error) = damage {
             each(std::mem::take(&mut batch))?;
-            self.damaged(&error, task.offset, job, &mut batch)?;
+            self.damaged(&error, task.offset, parser, &mut batch)?;
         }
         batch.checkpoint = task.place.map(|place| ResumePoint {
-            content: job.content,
+            content: parser.content,
             place,
-            seam: self.clone(),
+            joiner: self.clone(),
         });
         each(batch)
     }
 
     /// Appends text to the carried unit, unless it belongs to the previous segment.
-    fn join(&mut self, head: Edge) {
+    fn join(&mut self, head: PartialGame) {
         if self.before {
             return;
         }
@@ -580,7 +587,7 @@ impl Seam {
     fn take_beyond(
         &mut self,
         source: &mut Source,
-        job: Job,
+        parser: Parser,
         batch: &mut Batch,
     ) -> Result<(), Error> {
         let mut decoder = FrameDecoder::new();
@@ -588,27 +595,27 @@ impl Seam {
             let Some((segment, _)) = source.next_segment(Vec::new()) else {
                 return Ok(());
             };
-            let stretch = Stretch::of(job, segment, &mut decoder);
-            self.join(stretch.head);
-            if stretch.tail.is_some() {
-                self.close(job, batch);
+            let games = SegmentGames::of(parser, segment, &mut decoder);
+            self.join(games.head);
+            if games.tail.is_some() {
+                self.close(parser, batch);
                 self.before = true;
-            } else if let Some(error) = stretch.damage {
+            } else if let Some(error) = games.damage {
                 // The next segment records this damage.
-                self.lose(&error, job, batch)?;
+                self.lose(&error, parser, batch)?;
             }
         }
         Ok(())
     }
 
     /// Closes the last game at the end of the source.
-    fn end(&mut self, job: Job, end: End, batch: &mut Batch) -> Result<Finished, Error> {
+    fn end(&mut self, parser: Parser, end: End, batch: &mut Batch) -> Result<Finished, Error> {
         let text = self.edge.text.trim_ascii();
-        if job.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
+        if parser.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
             let error = io::Error::other("the text ends inside a game");
-            self.damaged(&error, end.bytes, job, batch)?;
+            self.damaged(&error, end.bytes, parser, batch)?;
         }
-        self.close(job, batch);
+        self.close(parser, batch);
         Ok(Finished {
             bytes: end.bytes,
             digest: end.digest,
@@ -620,14 +627,14 @@ impl Seam {
     }
 
     /// Parses the carried game, which is now complete.
-    fn close(&mut self, job: Job, batch: &mut Batch) {
-        let Edge {
+    fn close(&mut self, parser: Parser, batch: &mut Batch) {
+        let PartialGame {
             text,
             passing,
             passed,
         } = std::mem::take(&mut self.edge);
         match passing {
-            None => job.read(&text, batch),
+            None => parser.read(&text, batch),
             Some(reason) if passed => batch.tally.skip(reason),
             Some(_) => {}
         }
@@ -638,10 +645,10 @@ impl Seam {
         &mut self,
         error: &io::Error,
         offset: u64,
-        job: Job,
+        parser: Parser,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        self.lose(error, job, batch)?;
+        self.lose(error, parser, batch)?;
         let damage = self.damage.get_or_insert_with(|| Damage {
             offset,
             message: error.to_string(),
@@ -652,8 +659,8 @@ impl Seam {
     }
 
     /// Drops the game that the damage lies in, and all text up to the start of the next game.
-    fn lose(&mut self, error: &io::Error, job: Job, batch: &mut Batch) -> Result<(), Error> {
-        if let Some(error) = Error::stopping(job.path, error) {
+    fn lose(&mut self, error: &io::Error, parser: Parser, batch: &mut Batch) -> Result<(), Error> {
+        if let Some(error) = Error::stopping(parser.path, error) {
             return Err(error);
         }
         if self.before {
@@ -663,9 +670,9 @@ impl Seam {
         let whole = match ends_with_result(text) {
             true => text.len(),
             // The carried text may hold several games.
-            false => job.content.boundary.last(text).unwrap_or(0),
+            false => parser.content.boundary.last(text).unwrap_or(0),
         };
-        job.read(&text[..whole], batch);
+        parser.read(&text[..whole], batch);
         text.drain(..whole);
         self.edge.pass(SkipReason::MalformedGame);
         Ok(())

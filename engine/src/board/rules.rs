@@ -138,7 +138,7 @@ pub fn is_chess960(board: &Board) -> bool {
 mod tests {
     use super::*;
     use crate::BENCH_POSITIONS;
-    use crate::board::{parse_fen, perft, write_fen};
+    use crate::board::{parse_fen, parse_move, perft, write_fen};
 
     fn board(fen: &str) -> Board {
         parse_fen(fen).unwrap()

@@ -66,18 +66,18 @@ pub struct Progress {
 }
 
 /// Record of an output, stored in FILE.json.
-pub type Record = archive::ArchiveRecord<MadeBy, Progress>;
+pub type OutputRecord = archive::ArchiveRecord<MadeBy, Progress>;
 
-/// Result of [`Archive::open`].
+/// Result of [`AnnotatedOutput::open`].
 pub enum Opened {
     /// Output that was finished before with the same settings.
-    Finished(Box<Record>),
+    Finished(Box<OutputRecord>),
     /// Output that needs more work.
-    Begun(Box<Archive>),
+    Begun(Box<AnnotatedOutput>),
 }
 
 /// Output in progress.
-pub struct Archive {
+pub struct AnnotatedOutput {
     output: archive::Archive<MadeBy, Progress>,
     /// Text of the unfinished frame.
     text: Vec<u8>,
@@ -87,7 +87,7 @@ pub struct Archive {
     tally: AnnotationCounts,
 }
 
-impl Archive {
+impl AnnotatedOutput {
     /// Begins or resumes an output. If `path` is a symbolic link, the files are made beside its
     /// target.
     ///
@@ -99,7 +99,7 @@ impl Archive {
         let opened = archive::Archive::open(path, made_by, compressed);
         Ok(match opened.map_err(as_error)? {
             archive::OpenedArchive::Finished(record) => Opened::Finished(record),
-            archive::OpenedArchive::Begun(output) => Opened::Begun(Box::new(Archive {
+            archive::OpenedArchive::Begun(output) => Opened::Begun(Box::new(AnnotatedOutput {
                 tally: output.record().done.counts.tally.clone(),
                 output: *output,
                 text: Vec::new(),
@@ -182,16 +182,16 @@ impl Archive {
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
-    pub fn finish(self, part: Option<PartRead>) -> anyhow::Result<Record> {
+    pub fn finish(self, part: Option<PartRead>) -> anyhow::Result<OutputRecord> {
         let progress = self.progress();
         self.finish_as(Progress { part, ..progress })
     }
 
-    /// Finishes like [`Archive::finish`], with progress counted by the caller.
+    /// Finishes like [`AnnotatedOutput::finish`], with progress counted by the caller.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
-    pub fn finish_as(mut self, progress: Progress) -> anyhow::Result<Record> {
+    pub fn finish_as(mut self, progress: Progress) -> anyhow::Result<OutputRecord> {
         self.write_frame()?;
         self.output.finish(progress).map_err(as_error)
     }

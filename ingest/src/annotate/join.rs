@@ -8,7 +8,7 @@ use anyhow::Result;
 use datasets::{PartOf, PartRead};
 use host::archive::{changes, open_finished};
 
-use crate::annotate::archive::{Archive, MadeBy, Opened, Progress, Record, as_error};
+use crate::annotate::archive::{AnnotatedOutput, MadeBy, Opened, OutputRecord, Progress, as_error};
 use crate::annotate::error::{Error, JoinError};
 use crate::annotate::feed::SourcePart;
 
@@ -16,14 +16,14 @@ use crate::annotate::feed::SourcePart;
 pub struct Part {
     path: PathBuf,
     file: File,
-    record: Record,
+    record: OutputRecord,
     source: SourcePart,
     read: PartRead,
 }
 
 impl Part {
     fn open(path: &Path) -> Result<Part> {
-        let (file, record): (File, Record) = open_finished(path).map_err(as_error)?;
+        let (file, record): (File, OutputRecord) = open_finished(path).map_err(as_error)?;
         let whole = || Error::from(JoinError::Whole { path: path.into() });
         Ok(Part {
             path: path.into(),
@@ -167,16 +167,16 @@ fn in_order(mut parts: Vec<Part>) -> Result<Vec<Part>, JoinError> {
 /// Returns the record at once if the output is finished already.
 ///
 /// # Errors
-/// [`JoinError::Begun`], those of [`Archive::open`], and those of `each`, which stop the join; the
-/// next call starts over.
+/// [`JoinError::Begun`], those of [`AnnotatedOutput::open`], and those of `each`, which stop the
+/// join; the next call starts over.
 pub fn join(
     parts: &[Part],
     out: &Path,
     compressed: bool,
     mut each: impl FnMut(u64) -> Result<()>,
-) -> Result<Record> {
+) -> Result<OutputRecord> {
     let made_by = parts[0].made_by(compressed);
-    let mut archive = match Archive::open(out, made_by)? {
+    let mut archive = match AnnotatedOutput::open(out, made_by)? {
         Opened::Finished(record) => return Ok(*record),
         Opened::Begun(archive) if archive.is_behind() => {
             let begun = JoinError::Begun { path: out.into() };

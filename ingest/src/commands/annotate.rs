@@ -19,7 +19,7 @@ use crate::report::reason::left_out;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
-use crate::annotate::archive::{Archive, MadeBy, Opened, Record};
+use crate::annotate::archive::{AnnotatedOutput, MadeBy, Opened, OutputRecord};
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::feed::Feed;
 use crate::annotate::task::{Evaluator, Limit, Net, Program, Task};
@@ -203,7 +203,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         compressed,
         part: feed.part().cloned(),
     };
-    let (record, run) = match Archive::open(&arguments.out, made_by)? {
+    let (record, run) = match AnnotatedOutput::open(&arguments.out, made_by)? {
         Opened::Finished(record) => {
             host::tell(format_args!(
                 "{}: finished before; the sources were not compared with it",
@@ -220,7 +220,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Prints the counts of an output, and the throughput of a run.
-pub(crate) fn tell(out: &Path, record: &Record, run: Option<Run>, json: bool) -> Result<()> {
+pub(crate) fn tell(out: &Path, record: &OutputRecord, run: Option<Run>, json: bool) -> Result<()> {
     let report = Report {
         out,
         engine: &record.made_by.engine,
@@ -290,8 +290,8 @@ fn annotate(
     arguments: &Arguments,
     task: &Task,
     feed: Feed,
-    archive: Archive,
-) -> Result<(Record, Run)> {
+    archive: AnnotatedOutput,
+) -> Result<(OutputRecord, Run)> {
     let passed = host::unless_stopped(task.stop.flag(), move || pass_over(feed, archive));
     let passed = passed.ok_or_else(|| Stopped::for_now(&task.stop))?;
     let (feed, mut archive, start) = passed?;
@@ -351,7 +351,7 @@ fn annotate(
 }
 
 /// Skips source text that the output already has; returns its end in bytes of the sources.
-fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64)> {
+fn pass_over(mut feed: Feed, mut archive: AnnotatedOutput) -> Result<(Feed, AnnotatedOutput, u64)> {
     let mut read = match feed.part() {
         Some(source) => source.part.range(source.bytes).start,
         None => 0,

@@ -10,7 +10,7 @@ use crate::files::{self, ending};
 use crate::report::curves;
 use crate::report::metrics::Epoch;
 use crate::training::golden;
-use crate::training::history::History;
+use crate::training::history::RunHistory;
 use crate::training::plan::Plan;
 use network::CpuModel;
 
@@ -20,7 +20,7 @@ pub struct RunArtifacts<'a> {
     metadata: Metadata,
     golden: Option<Vec<Record>>,
     /// History of the run so far.
-    pub history: History,
+    pub history: RunHistory,
     /// Bytes of the best net so far.
     net: Option<Vec<u8>>,
 }
@@ -31,7 +31,7 @@ impl<'a> RunArtifacts<'a> {
         dataset: &Dataset,
         plan: &'a Plan,
         metadata: Metadata,
-        history: History,
+        history: RunHistory,
         net: Option<Vec<u8>>,
     ) -> Result<RunArtifacts<'a>, TrainerError> {
         Ok(RunArtifacts {
@@ -84,7 +84,7 @@ impl<'a> RunArtifacts<'a> {
 
     /// Writes the metrics of epochs and steps so far, and the curves.
     pub fn write_course(&self) -> Result<(), TrainerError> {
-        let History { epochs, course, .. } = &self.history;
+        let RunHistory { epochs, course, .. } = &self.history;
         files::write(&self.plan.beside(ending::METRICS), lines(epochs).as_bytes())?;
         let steps = lines(course.stretches());
         files::write(&self.plan.beside(ending::STEPS), steps.as_bytes())?;

@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::TrainerError;
 use crate::files;
-use crate::training::history::History;
+use crate::training::history::RunHistory;
 
 /// Prefix of all formats' names. A change of meaning increments the number.
 const FORMATS: &str = "kibitz checkpoint ";
@@ -33,7 +33,7 @@ const DIGEST: usize = 32;
 struct Header {
     /// Description of the run: network, data, settings.
     metadata: Metadata,
-    history: History,
+    history: RunHistory,
     /// Length of the net's file in bytes; `None` before the first epoch has ended.
     net: Option<usize>,
 }
@@ -42,7 +42,7 @@ struct Header {
 #[derive(Debug, PartialEq)]
 pub struct State {
     /// State of the run except weights.
-    pub history: History,
+    pub history: RunHistory,
     /// Bytes of the best net so far.
     pub net: Option<Vec<u8>>,
     /// Serialised parameters and moments (`Executor::record`).
@@ -83,7 +83,7 @@ impl Checkpoint {
     /// [`TrainerError::Unwritable`]; the previous checkpoint then remains.
     pub fn save(
         &self,
-        history: &History,
+        history: &RunHistory,
         net: Option<&[u8]>,
         record: &[u8],
     ) -> Result<(), TrainerError> {
@@ -291,7 +291,7 @@ mod tests {
     fn saved() -> (tempfile::TempDir, Checkpoint) {
         let folder = tempfile::tempdir().unwrap();
         let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
-        let history = History::default();
+        let history = RunHistory::default();
         checkpoint.save(&history, Some(b"net"), b"record").unwrap();
         (folder, checkpoint)
     }
@@ -307,10 +307,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
         assert!(checkpoint.load().unwrap().is_none());
-        let history = History {
+        let history = RunHistory {
             steps: 7,
             seconds: 0.1 + 0.2,
-            ..History::default()
+            ..RunHistory::default()
         };
         for net in [None, Some(b"the net".to_vec())] {
             checkpoint

@@ -51,7 +51,7 @@ impl Pass {
 
 /// State of a run except its weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct History {
+pub struct RunHistory {
     /// Number of steps taken in all epochs.
     pub steps: u64,
     /// Finished epochs.
@@ -64,7 +64,7 @@ pub struct History {
     pub seconds: f64,
 }
 
-impl History {
+impl RunHistory {
     /// Adds a finished epoch. Returns whether its net is the [best](metrics::best) so far.
     pub fn close(&mut self, epoch: Epoch) -> bool {
         self.epochs.push(epoch);

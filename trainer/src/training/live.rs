@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::files::{self, ending};
 use crate::report::live::{self, REFRESH_SECONDS, State};
-use crate::training::history::History;
+use crate::training::history::RunHistory;
 use crate::training::plan::Plan;
 use crate::training::progress::Progress;
 
@@ -43,7 +43,13 @@ impl LivePage {
     }
 
     /// Writes the page. A failure is reported once and does not end the run.
-    pub fn write(&mut self, history: &History, progress: &Progress, state: State, since: Duration) {
+    pub fn write(
+        &mut self,
+        history: &RunHistory,
+        progress: &Progress,
+        state: State,
+        since: Duration,
+    ) {
         if self.due.is_none() {
             return;
         }

@@ -21,7 +21,7 @@ use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
 use crate::training::executor::{Executor, Settings};
 use crate::training::feed::{Ready, feed};
-use crate::training::history::History;
+use crate::training::history::RunHistory;
 use crate::training::learner::Learner;
 use crate::training::live::LivePage;
 use crate::training::plan::Plan;
@@ -141,7 +141,7 @@ impl<'a, E: Executor> Run<'a, E> {
             loss_exponent: plan.loss_exponent,
         };
         let mut learner = Learner::new(device, start, plan.schedule(), settings)?;
-        let (mut history, mut net) = (History::default(), None);
+        let (mut history, mut net) = (RunHistory::default(), None);
         let resumed = load_to_resume(&checkpoint, plan, &metadata)?;
         let begins = resumed.is_none();
         if let Some(state) = resumed {

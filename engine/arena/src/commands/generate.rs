@@ -18,7 +18,7 @@ use crate::players::spec::{self, EngineSpec, Net, Program};
 use crate::selfplay::earlier;
 use crate::selfplay::format::Format;
 use crate::selfplay::game::{MAX_PLIES, Rules};
-use crate::selfplay::generator::{Archive, Generator, Record, Work};
+use crate::selfplay::generator::{Archive, Generator, OutputRecord, Work};
 use crate::selfplay::settings::{COMMIT, Settings, program_identity};
 use crate::tournament::conditions::{net_sha256, open_tables};
 use crate::tournament::progress::Progress;
@@ -274,7 +274,7 @@ impl GenerateArgs {
     }
 
     /// Plays the missing games, with a progress bar.
-    fn generate(&self, generator: &Generator, archive: Archive) -> Result<(Record, Work)> {
+    fn generate(&self, generator: &Generator, archive: Archive) -> Result<(OutputRecord, Work)> {
         let before = &archive.record().done.counts;
         if before.games > 0 {
             let (out, games) = (self.out.display(), thousands(before.games));

@@ -28,8 +28,8 @@ use crate::tournament::progress::Progress;
 use crate::tournament::schedule::{End, Tournament};
 use crate::usage::{exit_codes, interrupted, usage};
 
-use record::Record;
 pub use record::RecordError;
+use record::RunRecord;
 
 /// Iterations that start from the same values, so that the outcome does not depend on the
 /// concurrency. The record is written after each batch.
@@ -176,7 +176,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     let settings = (args.conditions).settings(settings, &specs, &paces, &book, stop.flag())?;
     run.check(&args.engine, stop)?;
     let existing = Existing::of(args.resume, args.force);
-    let mut record = Record::open(&args.out, settings, existing)?;
+    let mut record = RunRecord::open(&args.out, settings, existing)?;
     record.results.iter().for_each(|&result| run.learn(result));
     let tournament = (args.conditions).tournament(&specs, &paces, rules, &[], stop.flag());
     let end = play_batches(args, &tournament, &book, run, &mut record);
@@ -193,7 +193,7 @@ fn play_batches(
     tournament: &Tournament,
     book: &Book,
     run: &mut Run,
-    record: &mut Record,
+    record: &mut RunRecord,
 ) -> Result<End> {
     let iterations = args.games / 2;
     let mut progress = Progress::new(Some(args.games), run.games());

@@ -8,7 +8,7 @@ use anyhow::Result;
 use host::archive::{self, ArchiveError};
 use host::{Action, FileError, durable};
 
-use crate::selfplay::generator::Record;
+use crate::selfplay::generator::OutputRecord;
 use crate::selfplay::settings::Settings;
 use crate::selfplay::tally::Tally;
 
@@ -64,7 +64,7 @@ pub fn grow(out: &Path, settings: &Settings) -> Result<()> {
     let Ok(bytes) = fs::read(&files.record) else {
         return Ok(());
     };
-    let Ok(mut record) = serde_json::from_slice::<Record>(&bytes) else {
+    let Ok(mut record) = serde_json::from_slice::<OutputRecord>(&bytes) else {
         return Ok(());
     };
     let is_longer = record.made_by.clone().with_amount_of(settings) == *settings

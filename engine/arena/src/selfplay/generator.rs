@@ -24,7 +24,7 @@ const FRAME_GAMES: u64 = 32;
 const WINDOW: usize = 64;
 
 /// Settings and counts of an output.
-pub type Record = archive::ArchiveRecord<Settings, Tally>;
+pub type OutputRecord = archive::ArchiveRecord<Settings, Tally>;
 /// An unfinished output.
 pub type Archive = archive::Archive<Settings, Tally>;
 
@@ -75,7 +75,7 @@ impl Generator<'_> {
         &self,
         archive: Archive,
         mut show: impl FnMut(&Tally, &Work),
-    ) -> Result<(Record, Work)> {
+    ) -> Result<(OutputRecord, Work)> {
         let mut output = Output {
             tally: archive.record().done.counts.clone(),
             archive,
@@ -163,7 +163,7 @@ impl Output {
 
     /// Finishes the output, unless it has no game or failed. An interrupted output keeps its whole
     /// frames, so that it resumes to the same bytes; without one it keeps the games of its first.
-    fn close(mut self, done: Result<()>, enough: bool) -> Result<(Record, Work)> {
+    fn close(mut self, done: Result<()>, enough: bool) -> Result<(OutputRecord, Work)> {
         let record = self.archive.record().clone();
         let has_frames = record.done.counts.games > 0;
         match done {

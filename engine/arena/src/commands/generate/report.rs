@@ -9,7 +9,7 @@ use records::position::Phase;
 use serde::Serialize;
 
 use crate::games::ending::Ending;
-use crate::selfplay::generator::{Record, Work};
+use crate::selfplay::generator::{OutputRecord, Work};
 use crate::selfplay::settings::Settings;
 use crate::selfplay::tally::BAR_PLIES;
 
@@ -94,7 +94,7 @@ fn mean(sum: u64, count: u64) -> f64 {
 
 impl<'a> Report<'a> {
     /// Returns the statistics of an output; `work` has the concurrency and the work of this run.
-    pub fn new(out: &'a Path, record: &'a Record, work: Option<(usize, Work)>) -> Report<'a> {
+    pub fn new(out: &'a Path, record: &'a OutputRecord, work: Option<(usize, Work)>) -> Report<'a> {
         let tally = &record.done.counts;
         let count = |phase: Phase| tally.phases[phase as usize];
         Report {

@@ -38,31 +38,31 @@ pub enum RecordError {
 
 /// Settings and results of a run.
 #[derive(Serialize, Deserialize)]
-pub struct Record {
+pub struct RunRecord {
     format: u32,
     settings: Settings,
     /// Games won by the first vector less those lost, by iteration.
     pub results: Vec<i8>,
 }
 
-impl Record {
+impl RunRecord {
     /// Creates a record, or reads the existing one. A record with results is treated as `existing`
     /// says; one without is replaced.
     ///
     /// # Errors
     /// [`RecordError`] if the file is refused, [`FileError`] if it cannot be read or written.
-    pub fn open(path: &Path, settings: Settings, existing: Existing) -> Result<Record> {
+    pub fn open(path: &Path, settings: Settings, existing: Existing) -> Result<RunRecord> {
         let there = match host::read(path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => bail!(error),
         };
-        let mut record = Record {
+        let mut record = RunRecord {
             format: FORMAT,
             settings,
             results: Vec::new(),
         };
-        let before = serde_json::from_slice::<Record>(&there).ok();
+        let before = serde_json::from_slice::<RunRecord>(&there).ok();
         let before = before.filter(|before| before.format == FORMAT);
         // A run killed before its first batch leaves an empty record.
         let is_empty = before
