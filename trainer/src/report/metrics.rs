@@ -211,6 +211,7 @@ pub mod tests {
             judged: loss,
             loss,
             material_loss: 0.4,
+            quiet_winchance: None,
             figures: ErrorSums::default().report().all,
         });
         Epoch {
