@@ -1,4 +1,12 @@
 import { type Plugin, defineConfig } from "vite";
+import { POLICY, policyMeta } from "./scripts/policy.mjs";
+
+/** Adds the Content-Security-Policy to the built page; the development server needs inline styles. */
+const policy: Plugin = {
+  name: "policy",
+  apply: "build",
+  transformIndexHtml: (html) => html.replace("<head>", () => `<head>\n    ${policyMeta(POLICY)}`),
+};
 
 /** Writes the SVG pieces of chessground's style as text, which compresses by more than base64. */
 const pieces: Plugin = {
@@ -16,7 +24,7 @@ const pieces: Plugin = {
 export default defineConfig(({ mode }) => ({
   // Any folder of a static host will do.
   base: "./",
-  plugins: [pieces],
+  plugins: [policy, pieces],
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

@@ -45,7 +45,7 @@ export function announce(text: string) {
 }
 
 declare global {
-  /** Loads the page again, from the host where that can be reached; `index.html` has it. */
+  /** Loads the page again, from the host where that can be reached; `first.js` has it. */
   function refresh(): Promise<void>;
 }
 

@@ -39,6 +39,10 @@ test("one file, opened from the disk, is the whole page", { skip: missing }, asy
   await clickMove(page, "e2", "e4");
   await waitForMoves(page, 2);
   assert.equal((await sans(page))[0], "e4");
+  // Its parts are inline, and allowed by their hashes.
+  const policy = await page.getAttribute("meta[http-equiv=Content-Security-Policy]", "content");
+  assert.match(policy, /script-src 'sha256-\S+' 'sha256-\S+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-\S+';/);
+  assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|https?:/);
   await page.waitForFunction(() => document.getElementById("opening").textContent !== "");
   const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => !/^(data|blob):/.test(name)));
   assert.deepEqual(asked, []);
