@@ -2,7 +2,7 @@
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { archive } from "./archive";
-import { $, UNDO_TIME, announce, offer, toast, trouble, untroubled } from "./dom";
+import { $, UNDO_TIME, announce, offer, toast, trouble, untoast, untroubled } from "./dom";
 import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
@@ -71,6 +71,7 @@ export class App implements Source, ScreenListener, SearchListener {
   // Other games
 
   begin(game: NewGame) {
+    untoast();
     // An analysis keeps the moves on the board, but ends a game that goes on.
     const keeps = game.analyse && game.fromHere && !this.state.playing;
     this.replace(() => {
@@ -91,6 +92,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Studies a game read from PGN text of the digest `origin`; `picked` if from the list that the former one is of. */
   lookAt(game: ReadGame, origin: string, picked: boolean) {
+    untoast();
     this.replace(() => this.state.lookAt(game, origin), this.mustKeep(origin, picked));
   }
 
@@ -269,6 +271,7 @@ export class App implements Source, ScreenListener, SearchListener {
     if (!this.mayMove) return this.screen.showBoard();
     try {
       this.play(uci, this.state.at);
+      untoast();
       const { parent, uci: played } = this.state.shownNode;
       if (parent === this.puzzle?.at) this.puzzle.moved(played);
     } catch (error) {
@@ -313,7 +316,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.stopSearches();
     // In a match moves come fast: its results are read out.
     if (!this.inMatch) {
-      announce(`${other(state.position.turn)}: ${spoken(ply)}`);
+      announce(`${sentence(other(state.position.turn))}: ${spoken(ply)}`);
       moveSound(ply);
     }
     if (state.position.ending) this.over(state.position.ending);
@@ -349,7 +352,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   private analyse() {
-    $("tab-study").click();
+    $("tab-report").click();
     void this.review();
   }
 
@@ -411,7 +414,7 @@ export class App implements Source, ScreenListener, SearchListener {
     const { state } = this;
     if (!state.playing) return;
     if (!state.againstEngine) {
-      const accepts = confirm(`Does ${other(state.turn)} accept a draw?`);
+      const accepts = confirm(`Does ${sentence(other(state.turn))} accept a draw?`);
       if (accepts) this.finish({ winner: null, reason: "agreement" });
       return;
     }
@@ -467,6 +470,23 @@ export class App implements Source, ScreenListener, SearchListener {
     if (next !== undefined) this.go(next);
   }
 
+  /** To the variation before or behind the move looked at; returns whether there is one. */
+  aside(by: 1 | -1): boolean {
+    const { state } = this;
+    const siblings = state.at ? state.report.children[state.shownNode.parent] : [];
+    const next = siblings[siblings.indexOf(state.at) + by];
+    if (next === undefined) return false;
+    this.go(next);
+    return true;
+  }
+
+  /** Plays the best move that the analysis knows, or else goes a move on. */
+  onward() {
+    const { bestMove } = this.screen;
+    if (bestMove && !this.state.playing) this.line(this.state.at, [bestMove]);
+    else this.step(1);
+  }
+
   flip() {
     this.state.orientation = other(this.state.orientation);
     this.changed({ sameGame: true });
@@ -480,7 +500,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   began(node: number, side: SideName | null) {
-    const title = side ? `${this.name(side)} thinks about ${side}’s move.` : "Analysis, the newest on top.";
+    const title = side ? `${this.name(side)} thinks about ${sentence(side)}’s move.` : "The analysis begins.";
     this.screen.beginSearch(node, side ? this.state.fen : this.state.position.fen, title);
     if (side) this.screen.showStrips();
   }
@@ -655,6 +675,11 @@ export class App implements Source, ScreenListener, SearchListener {
     this.engines.think({ analyse: analysing, lines, stop: () => this.stopSearches() });
   }
 
+  /** Another number of lines is searched for. */
+  linesChanged() {
+    this.screen.linesChanged();
+  }
+
   /** Other settings say what is shown of the net and of the search. */
   settingsChanged() {
     this.screen.showBoard();
@@ -664,6 +689,18 @@ export class App implements Source, ScreenListener, SearchListener {
   nameOpenings(openings: Openings) {
     this.engines.book.openings = openings;
     this.screen.nameOpenings(openings);
+  }
+
+  /** Parts of the game that its link leaves out. */
+  get leftOut(): string[] {
+    const { tree, line } = this.state;
+    const parts: [string, boolean][] = [
+      ["variations", tree.nodes.length - 1 > line.length],
+      ["comments", tree.nodes.some(({ comment }) => comment)],
+      ["marks", tree.nodes.some(({ glyphs }) => glyphs.length > 0)],
+      ["players", tree.tags.length > 0],
+    ];
+    return parts.filter(([, there]) => there).map(([name]) => name);
   }
 
   link(): string {

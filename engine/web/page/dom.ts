@@ -86,6 +86,12 @@ export function toast(text: string) {
   hide = setTimeout(() => (box.hidden = true), 6000);
 }
 
+/** Hides the short message: what it tells of is over. */
+export function untoast() {
+  clearTimeout(hide);
+  $("toast").hidden = true;
+}
+
 /** Time for which *Undo* of a replacement or deletion is offered, in milliseconds. */
 export const UNDO_TIME = 10_000;
 

@@ -3,11 +3,12 @@ import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { Board } from "./board";
 import { Console, arrowsOf, showBar } from "./console";
-import { Annotation } from "./annotation";
+import { Annotation, changesOf } from "./annotation";
 import { showReview } from "./review";
 import { $ } from "./dom";
 import type { GameState } from "./gamestate";
 import { showCurves } from "./graph";
+import { openMenu } from "./menu";
 import { MoveList } from "./moves";
 import * as netview from "./netview";
 import type { Openings } from "./openings";
@@ -80,12 +81,19 @@ export class Screen {
       drew: (shape) => listener.drew(shape),
     });
     this.annotation = new Annotation((change) => listener.change(change));
-    this.moves = new MoveList((node) => listener.go(node));
+    this.moves = new MoveList(
+      (node) => listener.go(node),
+      (node, at) => {
+        listener.go(node);
+        openMenu(state.named(node), changesOf(state, (change) => listener.change(change)), at);
+      },
+    );
     this.console = new Console((best) => this.searched(best), {
       preview: (moves) => this.preview(moves),
       chosen: (moves) => listener.line(this.bestAt, moves),
     });
     this.console.clear();
+    this.console.reserve(this.lines);
   }
 
   // The controls that say what is shown
@@ -101,6 +109,11 @@ export class Screen {
   /** Lines of a search. */
   get lines(): number {
     return Number($<HTMLSelectElement>("lines").value);
+  }
+
+  /** Keeps the place of that many lines. */
+  linesChanged() {
+    this.console.reserve(this.lines);
   }
 
   /** Whether evaluations are hidden: somebody solves a puzzle, or plays without help. */
@@ -133,8 +146,10 @@ export class Screen {
     this.showStrips();
     this.showSearch();
     this.showButtons();
-    if (!$("panel-study").hidden) this.showStudy();
-    if (!$("panel-own").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
+    this.annotation.show(state);
+    $<HTMLInputElement>("fen").value = state.position.fen;
+    if (!$("panel-report").hidden) this.showReport();
+    if (!$("panel-games").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
   }
 
   showBoard() {
@@ -256,7 +271,12 @@ export class Screen {
   beginSearch(node: number, fen: string, title: string) {
     this.best = [];
     this.bestAt = node;
-    this.console.begin(fen, title);
+    this.console.begin(fen, title, this.lines);
+  }
+
+  /** The first move of the best line, if it is of the position looked at and not hidden. */
+  get bestMove(): string | undefined {
+    return this.bestAt === this.state.at && !this.unaided ? this.best[0]?.pv[0] : undefined;
   }
 
   /** Clears the search's lines and arrows, and the premove. */
@@ -301,9 +321,7 @@ export class Screen {
     this.annotation.commit();
   }
 
-  private showStudy() {
-    $<HTMLInputElement>("fen").value = this.state.position.fen;
-    this.annotation.show(this.state);
+  private showReport() {
     if (this.review?.edition !== this.state.edition) this.review = null;
     showReview(this.review?.review ?? null, this.state, (node) => this.listener.go(node));
     this.showGraph();
@@ -326,7 +344,7 @@ export class Screen {
   /** Shows a review, until the nodes of the tree are renumbered. */
   showReview(review: Review) {
     this.review = { review, edition: this.state.edition };
-    this.showStudy();
+    this.showReport();
   }
 
   /** More of the curve is drawn, or it ends. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, newGame, open, sans, skip, visit, waitForMoves } from "./browser.mjs";
+import { clickMove, newGame, open, openTab, sans, skip, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -48,13 +48,13 @@ test("one file, opened from the disk, is the whole page", { skip: missing }, asy
   assert.deepEqual(asked, []);
   // The tour has no links, since the single file has no docs; matches work.
   await newGame(page, { mode: "analysis" });
-  await page.click("#tab-inside");
+  await openTab(page, "inside");
   await page.click(".tour button");
   for (let step = 1; step < 7; step += 1) {
     assert.equal(await page.locator(".tour a").count(), 0);
     await page.click(".tour button:has-text('Next')");
   }
-  await page.click("#tab-match");
+  await openTab(page, "match");
   await page.selectOption("#match-strength", "1000 nodes");
   await page.click("#panel-match button:has-text('Start the match')");
   await waitForMoves(page, 10);
