@@ -33,7 +33,8 @@ await picture("inside", { viewport: { width: 1280, height: 1200 } }, async (page
 await picture("study", {}, async (page) => {
   await readPgn(page, await readFile(new URL("tests/pgn/lichess.pgn", import.meta.url), "utf8"));
   await openTab(page, "report");
-  await page.waitForSelector("#draw-curve:enabled", { timeout: 120_000 });
-  await page.click("#differences button");
+  await page.click("#review");
+  await page.waitForSelector("#reviewed:not([hidden])", { timeout: 120_000 });
+  await page.click(".player-card .count:enabled");
 });
 await site.close();

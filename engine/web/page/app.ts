@@ -6,9 +6,10 @@ import { $, UNDO_TIME, announce, offer, toast, trouble, untoast, untroubled } fr
 import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
-import { type Result, resultText, scoreText, sentence, spoken, why } from "./format";
+import { type Result, chance, resultText, scoreText, sentence, spoken, why } from "./format";
 import { GameState } from "./gamestate";
 import { Keeper } from "./keeper";
+import type { Learn, Lesson } from "./learn";
 import { linkTo } from "./link";
 import * as netview from "./netview";
 import type { NewGame } from "./newgame";
@@ -23,7 +24,7 @@ import { EvaluatorError } from "./searcher";
 import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { farewell } from "./welcome";
-import type { Edit, Game, Iteration, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
+import type { Edit, Game, Iteration, Mistake, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
 /** Listener of a match game. */
 export interface MatchListener {
@@ -44,6 +45,9 @@ export class App implements Source, ScreenListener, SearchListener {
   evaluatorsChanged = () => {};
   /** Listener of the puzzle on the board, and the node of its position. */
   private puzzle: { at: number; moved(uci: string): void; left(): void } | null = null;
+  /** Listener of the lesson on the board, and the node of its position. */
+  private lesson: { at: number; tried(uci: string): void; left(): void } | null = null;
+  private learning: Promise<Learn> | null = null;
   /** The match that the game on the board is of, until another one is there, and whether that game goes on. */
   private match: { listener: MatchListener; playing: boolean } | null = null;
   /** Told of another game on the board, with the digest of its PGN text if it was read. */
@@ -51,7 +55,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   constructor(
     private readonly rules: Rules,
-    module: WebAssembly.Module,
+    private readonly module: WebAssembly.Module,
     readonly evaluators: Evaluators,
   ) {
     this.state = new GameState(rules);
@@ -191,7 +195,44 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   get puzzling(): boolean {
-    return this.puzzle !== null;
+    return this.puzzle !== null || this.lesson !== null;
+  }
+
+  // Lessons: mistakes of the game on the board
+
+  async learn(side: SideName, mistakes: Mistake[]) {
+    const { state } = this;
+    const lessons = mistakes.filter((mistake) => mistake.side === side && mistake.better.length).map(({ node, loss, better }): Lesson => {
+      const at = state.tree.nodes[node].parent;
+      const { found, curve } = state.tree.nodes[at];
+      const white = chance(curve ?? found ?? { cp: 0 });
+      return { game: state.lineTo(at), at, side, played: state.named(node), loss, better, chance: side === "white" ? white : 1 - white };
+    });
+    this.learning ??= import("./learn").then(({ Learn }) => new Learn(this, this.rules, this.module));
+    (await this.learning).start(lessons);
+  }
+
+  /** Has a side find a move at a node; until it is answered, evaluations and variations are hidden. */
+  ask(node: number, side: SideName, lesson: { tried(uci: string): void; left(): void }) {
+    this.screen.commitComment();
+    this.lesson = { at: node, ...lesson };
+    this.state.orientation = side;
+    this.state.show(node);
+    this.screen.analysing = false;
+    this.changed({ sameGame: true });
+  }
+
+  /** Ends the lesson on the board. */
+  answered() {
+    if (!this.lesson) return;
+    this.lesson = null;
+    this.changed({ sameGame: true });
+  }
+
+  private leaveLesson() {
+    const { lesson } = this;
+    this.lesson = null;
+    lesson?.left();
   }
 
   /** Whether a person plays a game in which a move was made. */
@@ -244,6 +285,7 @@ export class App implements Source, ScreenListener, SearchListener {
     hideOver();
     this.puzzle?.left();
     this.puzzle = null;
+    this.leaveLesson();
     this.leaveMatch();
     if (this.screen.isEditing) this.screen.setEditing(false);
     this.stopSearches();
@@ -269,6 +311,10 @@ export class App implements Source, ScreenListener, SearchListener {
   moved(uci: string) {
     this.screen.commitComment();
     if (!this.mayMove) return this.screen.showBoard();
+    if (this.lesson?.at === this.state.at) {
+      this.screen.showTried(uci);
+      return this.lesson.tried(uci);
+    }
     try {
       this.play(uci, this.state.at);
       untoast();
@@ -359,6 +405,7 @@ export class App implements Source, ScreenListener, SearchListener {
   undo() {
     this.screen.commitComment();
     if (!this.state.undoable) return;
+    this.leaveLesson();
     this.stopSearches();
     this.engines.stopCurve();
     this.screen.endSearch();
@@ -398,6 +445,7 @@ export class App implements Source, ScreenListener, SearchListener {
     if (this.state.playing || this.screen.isEditing) return;
     const moved = change.edit !== "comment" && change.edit !== "glyph";
     if (moved) {
+      this.leaveLesson();
       this.stopSearches();
       this.engines.stopCurve();
       this.screen.endSearch();

@@ -16,7 +16,7 @@ import { showResults } from "./results";
 import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
-import type { Choice, Edit, Iteration, Ply, PositionEvaluation, PositionReport, Review, SideName, WhiteScore } from "./types";
+import type { Choice, Edit, Iteration, Mistake, Ply, PositionEvaluation, PositionReport, Review, SideName, WhiteScore } from "./types";
 
 /** Source of the values on the screen that are not part of the game's state. */
 export interface Source {
@@ -46,6 +46,8 @@ export interface ScreenListener {
   line(node: number, moves: string[]): void;
   /** A circle or arrow was drawn on the board. */
   drew(shape: DrawShape): void;
+  /** Wants to find the better moves in place of a side's mistakes. */
+  learn(side: SideName, mistakes: Mistake[]): void;
   /** The search of a node's position has come to this score. */
   searched(node: number, score: WhiteScore): void;
 }
@@ -152,6 +154,12 @@ export class Screen {
     if (!$("panel-games").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
   }
 
+  /** Shows a move that is tried in the position looked at. */
+  showTried(uci: string) {
+    const ply = this.source.after(this.state.at, [uci]);
+    if (ply) this.board.preview(ply.fen, ply.uci);
+  }
+
   showBoard() {
     const { position, shownPly: ply, orientation } = this.state;
     const mayMove = !this.editing && this.state.mayMove;
@@ -250,6 +258,7 @@ export class Screen {
     const begun = state.last > 0;
     const { unaided } = this;
     document.body.classList.toggle("unaided", unaided);
+    document.body.classList.toggle("quiz", this.source.puzzling);
     $("help-field").hidden = !this.inPlay;
     for (const id of ["analyse", "arrows"]) $<HTMLInputElement>(id).disabled = unaided;
     enable("draw-curve", !this.source.drawing && begun && !unaided);
@@ -323,7 +332,11 @@ export class Screen {
 
   private showReport() {
     if (this.review?.edition !== this.state.edition) this.review = null;
-    showReview(this.review?.review ?? null, this.state, (node) => this.listener.go(node));
+    showReview(this.review?.review ?? null, this.state, {
+      name: (side) => this.source.name(side),
+      go: (node) => this.listener.go(node),
+      learn: (side) => this.listener.learn(side, this.review?.review.mistakes ?? []),
+    });
     this.showGraph();
   }
 
@@ -336,6 +349,7 @@ export class Screen {
       ours: nodes.map((node) => node.curve),
       nodes: this.source.curveNodes,
       names: line.map((node) => state.named(node)),
+      glyphs: nodes.map(({ glyphs }) => glyphs[0]),
       shown: line.indexOf(state.at) + 1,
     };
     showCurves(curves, (ply) => this.listener.go(line[ply - 1] ?? 0));

@@ -227,9 +227,10 @@ test("a review shows marks, accuracy, mistakes and better lines", async () => {
   await page.click("#review");
   await page.waitForSelector("#reviewed:not([hidden])");
   const sides = await page.$$eval("#reviewed li", (sides) => sides.map((side) => side.textContent));
-  assert.match(sides[0], /^\d+ %accurate: /);
-  assert.match(sides[1], /^\d+ %accurate: .*1 blunder/);
-  assert.ok(Number.parseInt(sides[0]) > Number.parseInt(sides[1]), sides.join(" "));
+  assert.match(sides[0], /^White\d+ %accuracy/);
+  assert.match(sides[1], /^Black\d+ %accuracy1 blunder/);
+  const [white, black] = await page.$$eval("#reviewed .accuracy", (sides) => sides.map((side) => Number.parseInt(side.textContent)));
+  assert.ok(white > black, sides.join(" "));
   const text = () => page.textContent("#reviewed .told");
   for (let presses = 0; presses < 5 && !(await text()).startsWith("2… Ke7"); presses += 1) await page.click("#reviewed button:has-text('Next mistake')");
   assert.match(await text(), /^2… Ke7: Blunder\. \S+ was best\.$/);
