@@ -316,8 +316,9 @@ export class App implements Source, ScreenListener, SearchListener {
       return this.lesson.tried(uci);
     }
     try {
-      this.play(uci, this.state.at);
+      // Before the move: what it leads to may have a message of its own.
       untoast();
+      this.play(uci, this.state.at);
       const { parent, uci: played } = this.state.shownNode;
       if (parent === this.puzzle?.at) this.puzzle.moved(played);
     } catch (error) {
