@@ -316,7 +316,7 @@ export class App implements Source, ScreenListener, SearchListener {
       return this.lesson.tried(uci);
     }
     try {
-      // Before the move: what it leads to may have a message of its own.
+      // The old message goes before the move is played, which may show a new one.
       untoast();
       this.play(uci, this.state.at);
       const { parent, uci: played } = this.state.shownNode;

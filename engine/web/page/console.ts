@@ -46,7 +46,7 @@ export class Console {
       };
       box.onpointerover = (event) => listener.preview(event.pointerType === "mouse" ? pointed(event) : null);
       box.onpointerleave = () => listener.preview(null);
-      // By keyboard, the first move of the best line.
+      // Enter plays the first move of the best line, for those without a mouse.
       box.onkeydown = ({ key, target }) => {
         const [best] = this.best.get(1)?.pv ?? [];
         if (key === "Enter" && target === box && best) listener.chosen([best]);

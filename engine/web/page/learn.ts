@@ -12,7 +12,7 @@ export interface Lesson {
   game: Game;
   at: number;
   side: SideName;
-  /** What was played, with its number. */
+  /** Move that was played, with its number, such as `12. Nf3`. */
   played: string;
   loss: number;
   better: string[];
