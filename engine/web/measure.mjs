@@ -80,7 +80,7 @@ async function busiest(page, milliseconds) {
   const idle = await busiest(page, 5000);
   await page.selectOption("#lines", "3");
   await page.check("#analyse");
-  await page.waitForSelector("#console .line");
+  await page.waitForSelector("#best .line");
   const analysis = await busiest(page, 15_000);
   await page.uncheck("#analyse");
   await newGame(page, { mode: "engines", strength: "time", slider: 2 });

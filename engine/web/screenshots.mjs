@@ -1,6 +1,6 @@
 // Takes the pictures of docs/web: run `node screenshots.mjs` after build.sh.
 import { mkdir, readFile } from "node:fs/promises";
-import { open, visit } from "./tests/browser.mjs";
+import { open, openTab, readPgn, visit } from "./tests/browser.mjs";
 
 const docs = new URL("../../docs/web/", import.meta.url);
 await mkdir(docs, { recursive: true });
@@ -20,21 +20,21 @@ async function picture(name, options, prepare) {
 const analyse = async (page, lines) => {
   await page.selectOption("#lines", lines);
   await page.check("#analyse");
-  await page.waitForFunction(() => Number(document.querySelector("#console .line .depth")?.textContent.slice(1)) >= 14, null, { timeout: 120_000 });
+  await page.waitForFunction(() => Number(/^Depth (\d+)/.exec(document.getElementById("speed").textContent)?.[1]) >= 14, null, { timeout: 120_000 });
 };
 
 await picture("desktop", {}, (page) => analyse(page, "3"));
-await picture("dark", { colorScheme: "dark" }, (page) => page.click("#tab-net"));
+await picture("dark", { colorScheme: "dark" }, (page) => openTab(page, "net"));
 await picture("phone", { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, (page) => analyse(page, "1"));
 await picture("inside", { viewport: { width: 1280, height: 1200 } }, async (page) => {
-  await page.click("#tab-inside");
+  await openTab(page, "inside");
   await page.waitForSelector(".inside-value b");
 });
 await picture("study", {}, async (page) => {
-  await page.click("#tab-study");
-  await page.fill("#pgn", await readFile(new URL("tests/pgn/lichess.pgn", import.meta.url), "utf8"));
-  await page.click("#read-pgn");
-  await page.waitForSelector("#draw-curve:enabled", { timeout: 120_000 });
-  await page.click("#differences button");
+  await readPgn(page, await readFile(new URL("tests/pgn/lichess.pgn", import.meta.url), "utf8"));
+  await openTab(page, "report");
+  await page.click("#review");
+  await page.waitForSelector("#reviewed:not([hidden])", { timeout: 120_000 });
+  await page.click(".player-card .count:enabled");
 });
 await site.close();

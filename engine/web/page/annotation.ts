@@ -1,6 +1,7 @@
 /** What is said of the move looked at, and how it is changed: glyph, comment, its place among variations. */
 import { $, make, refill } from "./dom";
 import type { GameState } from "./gamestate";
+import { type Item, openMenu } from "./menu";
 import { GLYPHS } from "./moves";
 import { withWords, commentWords } from "./shapes";
 import type { Edit } from "./types";
@@ -62,17 +63,20 @@ function showMove(state: GameState, edit: (change: Edit) => void) {
       return button;
     }),
   );
-  const siblings = state.report.children[node.parent];
-  const aside = !state.main.includes(at) && !start;
-  const buttons: [string, Edit["edit"], boolean][] = [
-    ["promote", "promote", aside],
-    ["make-main", "makeMain", aside],
-    ["delete-move", "delete", !start],
+  const items = changesOf(state, edit);
+  const menu = $<HTMLButtonElement>("move-menu");
+  menu.disabled = start;
+  menu.onclick = () => openMenu("Change the line", items, menu);
+}
+
+/** Menu of the changes to the line of the node looked at. */
+export function changesOf(state: GameState, edit: (change: Edit) => void): Item[] {
+  const { at, shownNode: node, main, report, playing } = state;
+  const fixed = playing || main.includes(at);
+  const first = report.children[node.parent][0] === at;
+  return [
+    { id: "promote", name: "Promote", disabled: fixed, act: () => edit({ edit: "promote" }) },
+    { id: "make-main", name: "Make main line", disabled: fixed, act: () => edit({ edit: "makeMain" }) },
+    { id: "delete-move", name: first ? "Delete from here" : "Delete variation", disabled: playing, act: () => edit({ edit: "delete" }) },
   ];
-  for (const [id, change, on] of buttons) {
-    const button = $<HTMLButtonElement>(id);
-    button.disabled = !on;
-    button.onclick = () => edit({ edit: change } as Edit);
-  }
-  $("delete-move").textContent = siblings[0] === at ? "Delete from here" : "Delete variation";
 }

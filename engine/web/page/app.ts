@@ -2,13 +2,14 @@
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { archive } from "./archive";
-import { $, UNDO_TIME, announce, offer, toast, trouble, untroubled } from "./dom";
+import { $, UNDO_TIME, announce, offer, toast, trouble, untoast, untroubled } from "./dom";
 import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
-import { type Result, resultText, scoreText, sentence, spoken, why } from "./format";
+import { type Result, chance, resultText, scoreText, sentence, spoken, why } from "./format";
 import { GameState } from "./gamestate";
 import { Keeper } from "./keeper";
+import type { Learn, Lesson } from "./learn";
 import { linkTo } from "./link";
 import * as netview from "./netview";
 import type { NewGame } from "./newgame";
@@ -23,7 +24,7 @@ import { EvaluatorError } from "./searcher";
 import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { farewell } from "./welcome";
-import type { Edit, Game, Iteration, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
+import type { Edit, Game, Iteration, Mistake, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
 /** Listener of a match game. */
 export interface MatchListener {
@@ -44,6 +45,9 @@ export class App implements Source, ScreenListener, SearchListener {
   evaluatorsChanged = () => {};
   /** Listener of the puzzle on the board, and the node of its position. */
   private puzzle: { at: number; moved(uci: string): void; left(): void } | null = null;
+  /** Listener of the lesson on the board, and the node of its position. */
+  private lesson: { at: number; tried(uci: string): void; left(): void } | null = null;
+  private learning: Promise<Learn> | null = null;
   /** The match that the game on the board is of, until another one is there, and whether that game goes on. */
   private match: { listener: MatchListener; playing: boolean } | null = null;
   /** Told of another game on the board, with the digest of its PGN text if it was read. */
@@ -51,7 +55,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   constructor(
     private readonly rules: Rules,
-    module: WebAssembly.Module,
+    private readonly module: WebAssembly.Module,
     readonly evaluators: Evaluators,
   ) {
     this.state = new GameState(rules);
@@ -71,6 +75,7 @@ export class App implements Source, ScreenListener, SearchListener {
   // Other games
 
   begin(game: NewGame) {
+    untoast();
     // An analysis keeps the moves on the board, but ends a game that goes on.
     const keeps = game.analyse && game.fromHere && !this.state.playing;
     this.replace(() => {
@@ -91,6 +96,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Studies a game read from PGN text of the digest `origin`; `picked` if from the list that the former one is of. */
   lookAt(game: ReadGame, origin: string, picked: boolean) {
+    untoast();
     this.replace(() => this.state.lookAt(game, origin), this.mustKeep(origin, picked));
   }
 
@@ -189,7 +195,44 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   get puzzling(): boolean {
-    return this.puzzle !== null;
+    return this.puzzle !== null || this.lesson !== null;
+  }
+
+  // Lessons: mistakes of the game on the board
+
+  async learn(side: SideName, mistakes: Mistake[]) {
+    const { state } = this;
+    const lessons = mistakes.filter((mistake) => mistake.side === side && mistake.better.length).map(({ node, loss, better }): Lesson => {
+      const at = state.tree.nodes[node].parent;
+      const { found, curve } = state.tree.nodes[at];
+      const white = chance(curve ?? found ?? { cp: 0 });
+      return { game: state.lineTo(at), at, side, played: state.named(node), loss, better, chance: side === "white" ? white : 1 - white };
+    });
+    this.learning ??= import("./learn").then(({ Learn }) => new Learn(this, this.rules, this.module));
+    (await this.learning).start(lessons);
+  }
+
+  /** Has a side find a move at a node; until it is answered, evaluations and variations are hidden. */
+  ask(node: number, side: SideName, lesson: { tried(uci: string): void; left(): void }) {
+    this.screen.commitComment();
+    this.lesson = { at: node, ...lesson };
+    this.state.orientation = side;
+    this.state.show(node);
+    this.screen.analysing = false;
+    this.changed({ sameGame: true });
+  }
+
+  /** Ends the lesson on the board. */
+  answered() {
+    if (!this.lesson) return;
+    this.lesson = null;
+    this.changed({ sameGame: true });
+  }
+
+  private leaveLesson() {
+    const { lesson } = this;
+    this.lesson = null;
+    lesson?.left();
   }
 
   /** Whether a person plays a game in which a move was made. */
@@ -242,6 +285,7 @@ export class App implements Source, ScreenListener, SearchListener {
     hideOver();
     this.puzzle?.left();
     this.puzzle = null;
+    this.leaveLesson();
     this.leaveMatch();
     if (this.screen.isEditing) this.screen.setEditing(false);
     this.stopSearches();
@@ -267,7 +311,13 @@ export class App implements Source, ScreenListener, SearchListener {
   moved(uci: string) {
     this.screen.commitComment();
     if (!this.mayMove) return this.screen.showBoard();
+    if (this.lesson?.at === this.state.at) {
+      this.screen.showTried(uci);
+      return this.lesson.tried(uci);
+    }
     try {
+      // The old message goes before the move is played, which may show a new one.
+      untoast();
       this.play(uci, this.state.at);
       const { parent, uci: played } = this.state.shownNode;
       if (parent === this.puzzle?.at) this.puzzle.moved(played);
@@ -313,7 +363,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.stopSearches();
     // In a match moves come fast: its results are read out.
     if (!this.inMatch) {
-      announce(`${other(state.position.turn)}: ${spoken(ply)}`);
+      announce(`${sentence(other(state.position.turn))}: ${spoken(ply)}`);
       moveSound(ply);
     }
     if (state.position.ending) this.over(state.position.ending);
@@ -349,13 +399,14 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   private analyse() {
-    $("tab-study").click();
+    $("tab-report").click();
     void this.review();
   }
 
   undo() {
     this.screen.commitComment();
     if (!this.state.undoable) return;
+    this.leaveLesson();
     this.stopSearches();
     this.engines.stopCurve();
     this.screen.endSearch();
@@ -395,6 +446,7 @@ export class App implements Source, ScreenListener, SearchListener {
     if (this.state.playing || this.screen.isEditing) return;
     const moved = change.edit !== "comment" && change.edit !== "glyph";
     if (moved) {
+      this.leaveLesson();
       this.stopSearches();
       this.engines.stopCurve();
       this.screen.endSearch();
@@ -411,7 +463,7 @@ export class App implements Source, ScreenListener, SearchListener {
     const { state } = this;
     if (!state.playing) return;
     if (!state.againstEngine) {
-      const accepts = confirm(`Does ${other(state.turn)} accept a draw?`);
+      const accepts = confirm(`Does ${sentence(other(state.turn))} accept a draw?`);
       if (accepts) this.finish({ winner: null, reason: "agreement" });
       return;
     }
@@ -467,6 +519,23 @@ export class App implements Source, ScreenListener, SearchListener {
     if (next !== undefined) this.go(next);
   }
 
+  /** To the variation before or behind the move looked at; returns whether there is one. */
+  aside(by: 1 | -1): boolean {
+    const { state } = this;
+    const siblings = state.at ? state.report.children[state.shownNode.parent] : [];
+    const next = siblings[siblings.indexOf(state.at) + by];
+    if (next === undefined) return false;
+    this.go(next);
+    return true;
+  }
+
+  /** Plays the best move that the analysis knows, or else goes a move on. */
+  onward() {
+    const { bestMove } = this.screen;
+    if (bestMove && !this.state.playing) this.line(this.state.at, [bestMove]);
+    else this.step(1);
+  }
+
   flip() {
     this.state.orientation = other(this.state.orientation);
     this.changed({ sameGame: true });
@@ -480,7 +549,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   began(node: number, side: SideName | null) {
-    const title = side ? `${this.name(side)} thinks about ${side}’s move.` : "Analysis, the newest on top.";
+    const title = side ? `${this.name(side)} thinks about ${sentence(side)}’s move.` : "The analysis begins.";
     this.screen.beginSearch(node, side ? this.state.fen : this.state.position.fen, title);
     if (side) this.screen.showStrips();
   }
@@ -655,6 +724,11 @@ export class App implements Source, ScreenListener, SearchListener {
     this.engines.think({ analyse: analysing, lines, stop: () => this.stopSearches() });
   }
 
+  /** Another number of lines is searched for. */
+  linesChanged() {
+    this.screen.linesChanged();
+  }
+
   /** Other settings say what is shown of the net and of the search. */
   settingsChanged() {
     this.screen.showBoard();
@@ -664,6 +738,18 @@ export class App implements Source, ScreenListener, SearchListener {
   nameOpenings(openings: Openings) {
     this.engines.book.openings = openings;
     this.screen.nameOpenings(openings);
+  }
+
+  /** Parts of the game that its link leaves out. */
+  get leftOut(): string[] {
+    const { tree, line } = this.state;
+    const parts: [string, boolean][] = [
+      ["variations", tree.nodes.length - 1 > line.length],
+      ["comments", tree.nodes.some(({ comment }) => comment)],
+      ["marks", tree.nodes.some(({ glyphs }) => glyphs.length > 0)],
+      ["players", tree.tags.length > 0],
+    ];
+    return parts.filter(([, there]) => there).map(([name]) => name);
   }
 
   link(): string {

@@ -4,7 +4,7 @@ import type { Api } from "chessground/api";
 import type { DrawShape } from "chessground/draw";
 import { read } from "chessground/fen";
 import type { Color, Dests, Key, Role } from "chessground/types";
-import { $, figure, make } from "./dom";
+import { $, announce, figure, make } from "./dom";
 
 export interface Shown {
   fen: string;
@@ -279,6 +279,16 @@ export class Board {
     }
   }
 
+  /** Says why the piece in hand cannot go to a square; `null` where it can, or another one is picked up there. */
+  private refuses(to: Key): string | null {
+    const { pieces, selected, premovable } = this.ground.state;
+    const piece = selected && pieces.get(selected);
+    if (!this.shown || !piece || selected === to) return null;
+    const dests = piece.color === this.shown.turn ? this.shown.dests[selected] : premovable.dests;
+    if (dests?.includes(to) || pieces.get(to)?.color === piece.color) return null;
+    return `Illegal move: the ${piece.role} on ${selected} cannot go to ${to}.`;
+  }
+
   private key(event: KeyboardEvent) {
     const cell = (event.target as HTMLElement).closest<HTMLElement>("[data-square]");
     if (!cell) return;
@@ -300,8 +310,10 @@ export class Board {
       this.focusable(key);
       if (this.squareAt) this.squareAt(key);
       else {
+        const refused = this.refuses(key);
         this.ground.selectSquare(key);
         this.selected();
+        if (refused) announce(refused);
       }
     } else if (event.key === "Escape") {
       this.ground.selectSquare(null);

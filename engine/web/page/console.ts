@@ -1,15 +1,18 @@
-/** The search, depth by depth, and what follows from it: bar and arrows. */
+/** The search: its best lines in fixed rows, a log of all depths, and what follows from them: bar and arrows. */
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { $, make } from "./dom";
 import { chance, count, lineText, resultCode, scoreText } from "./format";
+import { load, save } from "./storage";
 import type { EndingReport, Iteration, WhiteScore } from "./types";
 
-/** More lines than that are of no use, and slow to lay out. */
+/** Lines of the log; more are of no use, and slow to lay out. */
 const MOST_LINES = 300;
 
 /** Words of a line that can be pointed at; what follows is hardly read. */
 const MOST_WORDS = 14;
+
+const IDLE = "Its thoughts appear here while it searches, or while you analyse.";
 
 /** Who is told what the visitor does with a line. */
 interface LineListener {
@@ -23,28 +26,43 @@ interface LineListener {
 export class Console {
   private readonly lines = new WeakMap<Element, Iteration>();
   private waiting: Iteration[] = [];
+  /** Iterations of the log, the newest last. */
+  private logged: Iteration[] = [];
   private fen = "";
   private best = new Map<number, Iteration>();
   private frame = 0;
+  /** Newest line of the log. */
   private last: HTMLElement | null = null;
 
   constructor(
     private readonly changed: (best: Iteration[]) => void,
     listener: LineListener,
   ) {
-    const box = $("console");
     const pointed = ({ target }: Event) => this.pointed(target as Element);
-    box.onclick = (event) => {
-      const moves = pointed(event);
-      if (moves) listener.chosen(moves);
+    for (const box of [$("best"), $("console")]) {
+      box.onclick = (event) => {
+        const moves = pointed(event);
+        if (moves) listener.chosen(moves);
+      };
+      box.onpointerover = (event) => listener.preview(event.pointerType === "mouse" ? pointed(event) : null);
+      box.onpointerleave = () => listener.preview(null);
+      // Enter plays the first move of the best line, for those without a mouse.
+      box.onkeydown = ({ key, target }) => {
+        const [best] = this.best.get(1)?.pv ?? [];
+        if (key === "Enter" && target === box && best) listener.chosen([best]);
+      };
+    }
+    const log = $("log");
+    const open = (on: boolean) => {
+      log.setAttribute("aria-pressed", String(on));
+      $("console").hidden = !on;
+      if (on) this.writeLog();
     };
-    box.onpointerover = (event) => listener.preview(event.pointerType === "mouse" ? pointed(event) : null);
-    box.onpointerleave = () => listener.preview(null);
-    // By keyboard, the first move of the best line.
-    box.onkeydown = ({ key, target }) => {
-      const [best] = this.best.get(1)?.pv ?? [];
-      if (key === "Enter" && target === box && best) listener.chosen([best]);
+    log.onclick = () => {
+      open($("console").hidden === true);
+      save("log", log.getAttribute("aria-pressed") === "true");
     };
+    open(load("log") === true);
   }
 
   /** The moves up to the word that is pointed at. */
@@ -54,27 +72,36 @@ export class Console {
     return line ? line.pv.slice(0, Number(word.dataset.ply)) : null;
   }
 
-  /** A search of this position begins. */
-  begin(fen: string, title: string) {
+  /** A search of this position begins, for so many lines. */
+  begin(fen: string, title: string, rows: number) {
     this.clear();
     this.fen = fen;
-    $("console").replaceChildren(make("p", { className: "quiet", textContent: title }));
+    this.reserve(rows);
+    $("best").replaceChildren(make("p", { className: "quiet", textContent: title }));
   }
 
-  /** Says something of the search that is over, on top of its lines. */
+  /** Keeps the place of so many lines, so that nothing below them moves. */
+  reserve(rows: number) {
+    $("best").dataset.rows = String(rows);
+  }
+
+  /** Says something of the search that is over, above its lines. */
   note(text: string) {
-    $("console").prepend(make("p", { className: "choice", textContent: text }));
+    $("choice").textContent = text;
+    $("choice").hidden = false;
   }
 
   clear() {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     this.waiting = [];
+    this.logged = [];
+    this.last = null;
     this.best.clear();
+    $("choice").hidden = true;
     $("speed").textContent = "";
-    $("console").replaceChildren(
-      make("p", { className: "quiet", textContent: "Its thoughts appear here while it searches, or while you analyse." }),
-    );
+    $("best").replaceChildren(make("p", { className: "quiet", textContent: IDLE }));
+    $("console").replaceChildren();
   }
 
   add(iteration: Iteration) {
@@ -84,35 +111,57 @@ export class Console {
 
   private flush() {
     this.frame = 0;
-    const box = $("console");
-    // The newest stands on top, where it is seen.
+    const changed = new Set<number>();
     for (const iteration of this.waiting) {
       if (iteration.bound !== "exact") continue;
       this.best.set(iteration.rank, iteration);
-      // ... but the lines of one depth in their order.
-      const line = this.line(iteration);
-      const below = iteration.rank > 1 && this.last?.isConnected ? this.last : box.firstElementChild;
-      below?.after(line);
-      this.last = line;
+      changed.add(iteration.rank);
+      this.logged.push(iteration);
+      if (!$("console").hidden) this.log(iteration);
     }
-    while (box.childElementCount > MOST_LINES) box.lastElementChild?.remove();
+    this.logged = this.logged.slice(-MOST_LINES);
     const last = this.waiting.at(-1);
     this.waiting = [];
     if (last && last.time > 0) {
-      $("speed").textContent = `${count((last.nodes / last.time) * 1000)} nodes/s`;
+      $("speed").textContent = `Depth ${last.depth} · ${count((last.nodes / last.time) * 1000)} nodes/s · ${count(last.nodes)} nodes`;
     }
-    this.changed([...this.best.values()].sort((a, b) => a.rank - b.rank));
+    const best = [...this.best.values()].sort((a, b) => a.rank - b.rank);
+    best.forEach((iteration, row) => {
+      if (!changed.has(iteration.rank)) return;
+      const line = this.line(iteration, []);
+      const former = $("best").children[row];
+      if (former) former.replaceWith(line);
+      else $("best").append(line);
+    });
+    this.changed(best);
   }
 
-  private line(iteration: Iteration): HTMLElement {
-    const cells: [string, string][] = [
-      ["depth", `d${iteration.depth}`],
-      ["score", scoreText(iteration.score)],
-      ["nodes", `${count(iteration.nodes)} n`],
-      ["nps", iteration.time >= 1 ? `${count((iteration.nodes / iteration.time) * 1000)}/s` : ""],
-    ];
+  private writeLog() {
+    this.last = null;
+    $("console").replaceChildren();
+    for (const iteration of this.logged) this.log(iteration);
+  }
+
+  /** Adds a line on top of the log, where it is seen, but the lines of one depth in their order. */
+  private log(iteration: Iteration) {
+    const { depth, nodes, time } = iteration;
+    const line = this.line(iteration, [
+      ["depth", `d${depth}`],
+      ["nodes", `${count(nodes)} n`],
+      ["nps", time >= 1 ? `${count((nodes / time) * 1000)}/s` : ""],
+    ]);
+    if (iteration.rank > 1 && this.last?.isConnected) this.last.after(line);
+    else $("console").prepend(line);
+    this.last = line;
+    while ($("console").childElementCount > MOST_LINES) $("console").lastElementChild?.remove();
+  }
+
+  /** A line of the search: its score, further cells, and its moves. */
+  private line(iteration: Iteration, cells: [string, string][]): HTMLElement {
     const line = make("div", { className: iteration.rank === 1 ? "line" : "line other" });
-    for (const [className, textContent] of cells) line.append(make("span", { className, textContent }));
+    const score = make("span", { className: "score", textContent: scoreText(iteration.score) });
+    score.classList.toggle("black-ahead", chance(iteration.score) < 0.5);
+    line.append(score, ...cells.map(([className, textContent]) => make("span", { className, textContent })));
     const pv = make("span", { className: "pv" });
     words(this.fen, iteration.san).slice(0, MOST_WORDS).forEach((word, index) => {
       const move = make("span", { className: "word", textContent: word });
@@ -124,7 +173,6 @@ export class Console {
     return line;
   }
 }
-
 /** A line's moves, each with its number where it needs one. */
 function words(fen: string, san: string[]): string[] {
   const words: string[] = [];

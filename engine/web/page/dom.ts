@@ -45,7 +45,7 @@ export function announce(text: string) {
 }
 
 declare global {
-  /** Loads the page again, from the host where that can be reached; `index.html` has it. */
+  /** Loads the page again, from the host where that can be reached; `first.js` has it. */
   function refresh(): Promise<void>;
 }
 
@@ -84,6 +84,12 @@ export function toast(text: string) {
   box.hidden = false;
   clearTimeout(hide);
   hide = setTimeout(() => (box.hidden = true), 6000);
+}
+
+/** Hides the short message: what it tells of is over. */
+export function untoast() {
+  clearTimeout(hide);
+  $("toast").hidden = true;
 }
 
 /** Time for which *Undo* of a replacement or deletion is offered, in milliseconds. */

@@ -6,7 +6,7 @@ import type { NewGame } from "./newgame";
 import type { Rules } from "./rules";
 import { type Saved, VERSION } from "./saved";
 import { withShape } from "./shapes";
-import { HUMAN, SIDES, type Side, other } from "./side";
+import { HUMAN, SIDES, type Side, isSide, other } from "./side";
 import type { Edit, Edited, Finding, Game, Node, Ply, PositionReport, ReadGame, Review, SearchRequest, SideName, Tree, TreeReport, WhiteScore } from "./types";
 
 /** An engine does not answer faster than this where no clock runs, in milliseconds. */
@@ -110,6 +110,9 @@ export class GameState {
   lookAt({ tree, report, result }: ReadGame, origin: string) {
     this.reset({ tree, report, at: 0 });
     this.asStudy(resultOf(result) ?? report.ending);
+    // Studies of Lichess say which side is below.
+    const below = this.tag("Orientation").toLowerCase();
+    if (isSide(below)) this.orientation = below;
     this.origin = origin;
   }
 

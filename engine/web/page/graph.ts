@@ -1,4 +1,4 @@
-/** Two curves over a game: what its comments say, and what a short search finds. */
+/** Two curves over a game: what its comments say, and what a short search finds; mistakes are dots. */
 import { $, make, svg } from "./dom";
 import { chance, scoreText } from "./format";
 import type { WhiteScore } from "./types";
@@ -9,6 +9,9 @@ type Curve = (WhiteScore | null)[];
 const [WIDTH, HEIGHT] = [400, 150];
 const [LEFT, RIGHT, TOP, BOTTOM] = [42, 394, 6, 130];
 
+/** Glyphs that are drawn as dots: mistake, blunder, inaccuracy. */
+const MISTAKES = [2, 4, 6];
+
 export interface Curves {
   /** From the game's comments, of the position after each ply. */
   theirs: Curve;
@@ -17,6 +20,8 @@ export interface Curves {
   nodes: number | null;
   /** The moves with their numbers. */
   names: string[];
+  /** The first glyph of each move. */
+  glyphs: (number | undefined)[];
   shown: number;
 }
 
@@ -54,7 +59,7 @@ function axes(names: string[], x: (ply: number) => number): SVGElement[] {
 }
 
 export function showCurves(curves: Curves, go: (ply: number) => void) {
-  const { theirs, ours, nodes, names, shown } = curves;
+  const { theirs, ours, nodes, names, glyphs, shown } = curves;
   const any = (curve: Curve) => curve.some((score) => score !== null);
   $("curves").hidden = !any(theirs) && !any(ours);
   if ($("curves").hidden) return;
@@ -65,6 +70,10 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
     role: "img",
     "aria-label": "White's chance to win over the game, as given with the game and as a search of Kibitz's sees it",
   });
+  const main = any(ours) ? ours : theirs;
+  const known = main.flatMap((score, index) => (score ? [[x(index + 1), y(score)]] : []));
+  const [first, last] = [known[0][0], known[known.length - 1][0]];
+  picture.append(svg("polygon", { class: "white", points: [[first, BOTTOM], ...known, [last, BOTTOM]].map((point) => point.join()).join(" ") }));
   picture.append(...axes(names, x));
   for (const [name, curve] of [["theirs", theirs], ["ours", ours]] as const) {
     let path = "";
@@ -80,6 +89,10 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
     const [their, our] = [theirs[ply - 1] as WhiteScore, ours[ply - 1] as WhiteScore];
     picture.append(svg("line", { class: "apart", x1: x(ply), x2: x(ply), y1: y(their), y2: y(our) }));
   }
+  glyphs.forEach((glyph, index) => {
+    const score = main[index];
+    if (score && glyph && MISTAKES.includes(glyph)) picture.append(svg("circle", { class: `glyph-${glyph}`, cx: x(index + 1), cy: y(score), r: 4 }));
+  });
   picture.append(svg("line", { class: "now", x1: x(shown), x2: x(shown), y1: TOP, y2: BOTTOM }));
   const told = make("p", { className: "quiet told", textContent: "White’s chance to win." });
   const pointed = svg("line", { class: "pointed", y1: TOP, y2: BOTTOM, visibility: "hidden" });

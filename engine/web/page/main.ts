@@ -11,6 +11,7 @@ import { sentence, why } from "./format";
 import { textOf } from "./files";
 import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
+import { openMenu } from "./menu";
 import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
@@ -25,6 +26,10 @@ import { mostThreads } from "./team";
 import type { GameText } from "./types";
 import { welcome } from "./welcome";
 
+/** Colours of the board, as `style.css` names them. */
+const BOARDS = ["Green", "Brown", "Blue", "Grey"];
+/** Tabs of today for those that former versions saved. */
+const TABS: Record<string, string> = { study: "report", own: "games" };
 /** Largest file accepted as a net, in bytes. */
 const LARGEST_NET = 100e6;
 const click = (id: string, action: () => unknown) => ($(id).onclick = () => void action());
@@ -139,17 +144,22 @@ function connect(app: App, rules: Rules, module: WebAssembly.Module) {
   document.addEventListener("visibilitychange", () => app.think());
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
-    const taken = target.closest("input, select, textarea, dialog, [role=tablist], [role=grid]");
+    const taken = target.closest("input, select, textarea, dialog, [popover], [role=tablist], [role=grid]");
     if (taken || event.altKey || event.ctrlKey || event.metaKey) return;
+    // Space presses buttons, and arrows scroll what has the focus.
+    const presses = target.closest("button, a, label") && !target.closest("#moves");
+    const scrolls = target.tabIndex >= 0 && target.getAttribute("role") === "region";
     const action = {
       ArrowLeft: () => app.step(-1),
       ArrowRight: () => app.step(1),
+      ArrowUp: () => !scrolls && app.aside(-1),
+      ArrowDown: () => !scrolls && app.aside(1),
       Home: () => app.leap(false),
       End: () => app.leap(true),
+      f: () => app.flip(),
+      " ": () => (presses ? false : app.onward()),
     }[event.key];
-    if (!action) return;
-    event.preventDefault();
-    action();
+    if (action && action() !== false) event.preventDefault();
   });
 
   connectTabs(app);
@@ -159,29 +169,51 @@ function connect(app: App, rules: Rules, module: WebAssembly.Module) {
   new Practice(app, rules, module);
 }
 
+/** Connects the tabs, and those within *Analyse* and *Lab*. */
 function connectTabs(app: App) {
-  const names = [...document.querySelectorAll("[role=tab]")].map(({ id }) => id.slice("tab-".length));
+  const nameOf = ({ id }: Element) => id.slice("tab-".length);
+  const tabsIn = (list: Element) => [...list.children].map(nameOf);
+  /** Opens a tab and the one around it; a tab with tabs within opens the last of those. */
   const choose = (name: string) => {
-    for (const other of names) {
+    const list = $(`tab-${name}`).parentElement as HTMLElement;
+    for (const other of tabsIn(list)) {
       const chosen = other === name;
       $(`tab-${other}`).setAttribute("aria-selected", String(chosen));
       $(`tab-${other}`).tabIndex = chosen ? 0 : -1;
       $(`panel-${other}`).hidden = !chosen;
     }
-    save("tab", name);
+    const around = list.closest(".group");
+    if (around) choose(around.id.slice("panel-".length));
+    else for (const within of document.querySelectorAll<HTMLElement>(".group")) hideWithin(within);
+  };
+  /** Panels within a closed one are hidden too: whoever asks for one need not look around it. */
+  const hideWithin = (group: HTMLElement) => {
+    for (const tab of group.querySelectorAll("[role=tab]")) {
+      $(`panel-${nameOf(tab)}`).hidden = group.hidden || tab.getAttribute("aria-selected") !== "true";
+    }
+  };
+  const open = (name: string) => {
+    choose(name);
+    const within = $(`panel-${name}`).querySelector("[role=tab][aria-selected=true]");
+    save("tab", within ? nameOf(within) : name);
     app.changed({ sameGame: true });
   };
-  for (const name of names) {
-    click(`tab-${name}`, () => choose(name));
-    $(`tab-${name}`).onkeydown = ({ key }) => {
-      const by = { ArrowRight: 1, ArrowLeft: names.length - 1 }[key];
-      if (!by) return;
-      const next = names[(names.indexOf(name) + by) % names.length];
-      choose(next);
-      $(`tab-${next}`).focus();
-    };
+  for (const list of document.querySelectorAll("[role=tablist]")) {
+    const names = tabsIn(list);
+    for (const name of names) {
+      click(`tab-${name}`, () => open(name));
+      $(`tab-${name}`).onkeydown = ({ key }) => {
+        const by = { ArrowRight: 1, ArrowLeft: names.length - 1 }[key];
+        if (!by) return;
+        const next = names[(names.indexOf(name) + by) % names.length];
+        open(next);
+        $(`tab-${next}`).focus();
+      };
+    }
   }
-  choose(names.find((name) => name === load("tab")) ?? "engine");
+  for (const name of ["net", "engine"]) choose(name);
+  const former = load("tab");
+  open(TABS[String(former)] ?? (typeof former === "string" && document.getElementById(`tab-${former}`) ? former : "engine"));
 }
 
 function connectSettings(app: App) {
@@ -213,8 +245,23 @@ function connectSettings(app: App) {
   if (lines.selectedIndex < 0) lines.value = "1";
   lines.onchange = () => {
     save("lines", lines.value);
+    app.linesChanged();
     app.changed({ sameGame: true });
   };
+  const colours = $("colours");
+  const paint = (name: string) => (document.documentElement.dataset.board = name);
+  paint(String(load("board") ?? BOARDS[0]));
+  click("colours", () => {
+    const items = BOARDS.map((name) => ({
+      name,
+      checked: document.documentElement.dataset.board === name,
+      act: () => {
+        paint(name);
+        save("board", name);
+      },
+    }));
+    openMenu("Colours of the board", items, colours);
+  });
   connectThreads(app);
   const help = $<HTMLInputElement>("playing-help");
   help.checked = load("playing-help") === true;
@@ -302,7 +349,6 @@ function connectNets(app: App) {
       $("tab-net").click();
       return take(opened);
     }
-    $("tab-study").click();
     const reading = $("reading");
     reading.hidden = false;
     try {
@@ -342,9 +388,21 @@ function connectStudy(app: App, rules: Rules) {
   const pick = $<HTMLSelectElement>("pick-game");
   let games: GameText[] = [];
 
+  const panel = $("open-panel");
+  /** Closes the panel; keys then walk through the game. */
+  const close = () => {
+    if (!panel.matches(":popover-open")) return;
+    panel.hidePopover();
+    $("moves").focus();
+  };
+  click("open", () => {
+    panel.showPopover();
+    pgn.focus();
+  });
   click("set-fen", () => {
     try {
       app.look({ start: rules.setUp(fen.value), moves: [] });
+      close();
     } catch (error) {
       toast(`${sentence(why(error))}.`);
     }
@@ -361,6 +419,7 @@ function connectStudy(app: App, rules: Rules) {
       const { faults, tree } = game;
       if (faults.length && tree.nodes.length < 2 && !tree.start) return toast(`No move of this game can be read: ${faults[0]}.`);
       app.lookAt(game, origin, picked);
+      close();
       if (faults.length) toast(`Read, but for this: ${faults.join(". ")}.`);
       if (tree.nodes.some((node) => node.eval)) void app.drawCurve();
     } catch (error) {
@@ -379,10 +438,7 @@ function connectStudy(app: App, rules: Rules) {
     pgn.value = text;
     $("pick-game-label").hidden = games.length < 2;
     pick.replaceChildren(
-      ...games.map(({ tags }, index) => {
-        const tag = (name: string) => tags.find(([key]) => key.toLowerCase() === name)?.[1] ?? "?";
-        return make("option", { value: String(index), textContent: `${index + 1}. ${tag("white")} – ${tag("black")}`, selected: index === chosen });
-      }),
+      ...games.map((game, index) => make("option", { value: String(index), textContent: `${index + 1}. ${titleOf(game)}`, selected: index === chosen })),
     );
   };
   /** Saves the list for a reload. */
@@ -414,16 +470,35 @@ function connectStudy(app: App, rules: Rules) {
   }
   click("review", () => app.review());
   click("draw-curve", () => app.drawCurve());
-  click("edit", () => app.edit(edit));
-  click("copy-link", () => copy(app.link(), "The link"));
-  click("copy-pgn", () => copy(app.pgn(), "The game"));
-  click("save-pgn", () => saveFile(app.pgn(), "kibitz.pgn"));
+  click("edit", () => {
+    close();
+    app.edit(edit);
+  });
+  const share = $("share");
+  const words = new Intl.ListFormat("en");
+  click("share", () => {
+    const { leftOut } = app;
+    openMenu("Share", [
+      { id: "copy-link", name: "Copy link", act: () => copy(app.link(), "The link", leftOut.length ? ` It leaves out ${words.format(leftOut)}.` : "") },
+      { id: "copy-pgn", name: "Copy PGN", act: () => copy(app.pgn(), "The game") },
+      { id: "copy-fen", name: "Copy FEN", act: () => copy(fen.value, "The position") },
+      { id: "save-pgn", name: "Save PGN", act: () => saveFile(app.pgn(), "kibitz.pgn") },
+    ], share);
+  });
 }
 
-async function copy(text: string, what: string) {
+/** Names a game of a list by its players, or where they are unknown by its chapter or event. */
+function titleOf({ tags }: GameText): string {
+  const tag = (name: string) => tags.find(([key]) => key.toLowerCase() === name)?.[1].replace(/^\?*$/, "") ?? "";
+  const [white, black] = [tag("white"), tag("black")];
+  const other = white || black ? "" : tag("chaptername") || tag("event");
+  return other || `${white || "?"} – ${black || "?"}`;
+}
+
+async function copy(text: string, what: string, note = "") {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`${what} is in the clipboard.`);
+    toast(`${what} is in the clipboard.${note}`);
   } catch {
     prompt(`${what}:`, text);
   }

@@ -4,9 +4,11 @@ import { scoreText } from "./format";
 import { commentWords } from "./shapes";
 import type { Tree, TreeReport } from "./types";
 
-/** Glyphs by number; the others are shown as numbers. */
+/** Glyphs by number (NAG), as the Informator prints them; the others are shown as numbers. */
 export const GLYPHS: Record<number, string> = {
-  1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!", 7: "□", 10: "=", 13: "∞", 14: "⩲", 15: "⩱", 16: "±", 17: "∓", 18: "+−", 19: "−+", 146: "N",
+  1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!", 7: "□", 8: "□", 10: "=", 11: "=", 12: "=", 13: "∞", 14: "⩲", 15: "⩱", 16: "±", 17: "∓",
+  18: "+−", 19: "−+", 20: "+−", 21: "−+", 22: "⨀", 23: "⨀", 26: "○", 27: "○", 32: "⟳", 33: "⟳", 36: "↑", 37: "↑", 40: "→", 41: "→",
+  44: "=∞", 45: "=∞", 132: "⇆", 133: "⇆", 138: "⊕", 139: "⊕", 140: "∆", 142: "⌓", 145: "RR", 146: "N",
 };
 
 export const glyphText = (glyphs: number[]) => glyphs.map((glyph) => GLYPHS[glyph] ?? `$${glyph}`).join(" ");
@@ -24,10 +26,20 @@ export class MoveList {
   private rows: { key: string; element: HTMLElement }[] = [];
   private current: HTMLElement | null = null;
 
-  constructor(go: (node: number) => void) {
-    $("moves").onclick = ({ target }) => {
-      const button = (target as HTMLElement).closest<HTMLElement>("[data-node]");
-      if (button) go(Number(button.dataset.node));
+  /** `menu` opens the menu of a move at a point. */
+  constructor(go: (node: number) => void, menu: (node: number, at: { x: number; y: number }) => void) {
+    // The list is lower where another panel needs room.
+    new ResizeObserver(() => this.reveal($("moves"))).observe($("moves"));
+    const nodeAt = ({ target }: Event) => (target as HTMLElement).closest<HTMLElement>("[data-node]")?.dataset.node;
+    $("moves").onclick = (event) => {
+      const node = nodeAt(event);
+      if (node) go(Number(node));
+    };
+    $("moves").oncontextmenu = (event) => {
+      const node = nodeAt(event);
+      if (!node) return;
+      event.preventDefault();
+      menu(Number(node), event);
     };
   }
 

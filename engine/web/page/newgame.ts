@@ -83,6 +83,9 @@ const LAST_START = 959;
 /** The longest clock, in minutes and in seconds a move. */
 const MOST = { minutes: 180, seconds: 60 };
 
+/** The shortest time to begin with, in milliseconds. */
+const LEAST_CLOCK = 10_000;
+
 /** A number within its range, whatever was written. */
 const within = (value: unknown, most: number) => Math.min(Math.max(Math.round(Number(value)) || 0, 0), most);
 
@@ -155,6 +158,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     field("Black’s evaluator", make("select", { id: "black", name: "black" }, ...evaluators.options(chosen.black)), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
     make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +", MOST.minutes), number("seconds", "s", MOST.seconds))),
+    make("p", { className: "quiet", id: "clock-note", textContent: `Each side begins with ${LEAST_CLOCK / 1000} seconds, the shortest clock.` }),
     field("Start", options("start", STARTS, chosen.start), "start"),
     make("div", { className: "pair", id: "number-field" }, make("span", {}), make("span", {}, number("number", `0 to ${LAST_START}`, LAST_START))),
     make("label", { className: "switch", htmlFor: "from-here" }, fromHere, make("span", { id: "from-here-text" })),
@@ -196,6 +200,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     $("from-here-text").textContent = mode === "analysis" ? "Keep the game on the board" : "From the position on the board";
     visible("clock-field", mode !== "analysis");
     visible("custom-field", mode !== "analysis" && chosen.clock === "custom");
+    visible("clock-note", mode !== "analysis" && chosen.clock === "custom" && chosen.minutes === 0);
     visible("start-field", !fromHere.checked);
     visible("number-field", !fromHere.checked && chosen.start === "number");
     if (limited) {
@@ -235,7 +240,7 @@ function chess960({ start, number }: Choices): number | null {
 function clock({ mode, clock, minutes, seconds }: Choices): ClockSetting | null {
   if (clock === "none" || mode === "analysis") return null;
   const [initial, increment] = clock === "custom" ? [minutes, seconds] : clock.split("+").map(Number);
-  return { initial: Math.max(initial * 60_000, 10_000), increment: increment * 1000 };
+  return { initial: Math.max(initial * 60_000, LEAST_CLOCK), increment: increment * 1000 };
 }
 
 function sides({ mode, color, white, black }: Choices, strength: Strength): { white: Side; black: Side } {

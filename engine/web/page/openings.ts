@@ -1,7 +1,7 @@
 /** Names of openings by position, which recognises transpositions. */
 
-/** Hexadecimal digits of a position's key. */
-const KEY = 10;
+/** Hexadecimal digits kept of a position's key: a position without a name gets one once in 18 million. */
+const KEY = 9;
 
 export class Openings {
   private constructor(private readonly names: Map<string, { eco: string; name: string }>) {}
@@ -24,12 +24,16 @@ export class Openings {
 
   /** Returns whether the position of a key has a name. */
   has(key: string): boolean {
-    return this.names.has(key);
+    return this.named(key) !== undefined;
   }
 
   /** Returns the name of the last position that has one. */
   last(keys: string[]): { eco: string; name: string } | undefined {
-    const key = keys.findLast((key) => this.names.has(key));
-    return key === undefined ? undefined : this.names.get(key);
+    const key = keys.findLast((key) => this.has(key));
+    return key === undefined ? undefined : this.named(key);
+  }
+
+  private named(key: string): { eco: string; name: string } | undefined {
+    return this.names.get(key.slice(0, KEY));
   }
 }

@@ -32,7 +32,7 @@ export class Panels {
   /** Shows the open tab anew. */
   show() {
     if (!$("panel-match").hidden) void this.showMatch();
-    if (!$("panel-own").hidden) showRecent(this.app);
+    if (!$("panel-games").hidden) showRecent(this.app);
     this.silence.remove();
     if (this.app.silent) return this.keepSilent();
     if (!$("panel-inside").hidden) void this.showInside();

@@ -1,4 +1,4 @@
-/** The tab of the visitor's own games: puzzles from their mistakes, and their results. */
+/** The tabs of the visitor's own games: puzzles from their mistakes, and their results. */
 import type { App } from "./app";
 import { keepGames, playedGames } from "./archive";
 import { $, announce, toast } from "./dom";
@@ -79,7 +79,7 @@ export class Practice {
   private gamesOfFile(): Source[] {
     const text = $<HTMLTextAreaElement>("pgn").value;
     if (!text.trim()) {
-      toast("Paste a PGN in the Study tab first, or drop a file on the page.");
+      toast("Open a PGN first, or drop a file on the page.");
       return [];
     }
     let games: GameText[];

@@ -1,4 +1,4 @@
-/** List of the recent games, in the tab *Yours*: open, save, delete. */
+/** List of the recent games, in the tab *Your games*: open, save, delete. */
 import type { App } from "./app";
 import { $, UNDO_TIME, make, offer, toast } from "./dom";
 import { why } from "./format";

@@ -1,43 +1,53 @@
-/** A game that was looked through: how accurate each side was, and its mistakes one by one. */
+/** A game that was looked through: a card for each player, and the mistakes one by one. */
 import { $, make, refill } from "./dom";
 import type { GameState } from "./gamestate";
 import { SIDES } from "./side";
-import type { Review, SideReview } from "./types";
+import type { Review, SideName } from "./types";
 
-export function showReview(review: Review | null, state: GameState, go: (node: number) => void) {
+/** Kinds of mistakes as their texts begin, the glyph's number, and the plural. */
+const KINDS = [
+  ["Blunder", 4, "blunders"],
+  ["Mistake", 2, "mistakes"],
+  ["Inaccuracy", 6, "inaccuracies"],
+] as const;
+
+interface Listener {
+  name(side: SideName): string;
+  go(node: number): void;
+  learn(side: SideName): void;
+}
+
+export function showReview(review: Review | null, state: GameState, { name, go, learn }: Listener) {
   const box = $("reviewed");
   box.hidden = review === null;
   if (!review) return;
-  const rows = SIDES.map((side) => {
-    const { accuracy } = review[side];
-    return make("li", {},
-      make("span", { className: `disc ${side}` }),
-      make("b", { textContent: accuracy === null ? "–" : `${Math.round(accuracy)} %` }),
-      make("span", { className: "quiet", textContent: `accurate: ${counts(review[side])}` }));
-  });
   const { mistakes } = review;
-  const place = mistakes.findIndex(({ node }) => node === state.at);
-  const told = mistakes[place];
-  // Mistakes come in the order of the game; the one behind the move looked at is next.
   const here = state.main.indexOf(state.at);
-  const after = mistakes.find(({ node }) => state.main.indexOf(node) > here) ?? mistakes[0];
+  /** Mistakes come in the order of the game; the one behind the move looked at is next. */
+  const next = (some: typeof mistakes) => (some.find(({ node }) => state.main.indexOf(node) > here) ?? some[0])?.node;
+  const step = (text: string, node: number | undefined, className = "") =>
+    make("button", { type: "button", textContent: text, className, disabled: node === undefined, onclick: () => node !== undefined && go(node) });
+  const cards = SIDES.map((side) => {
+    const { accuracy } = review[side];
+    const own = mistakes.filter((mistake) => mistake.side === side);
+    const counts = KINDS.map(([kind, glyph, plural]) => {
+      const some = own.filter(({ text }) => text.startsWith(kind));
+      return step(`${some.length} ${some.length === 1 ? kind.toLowerCase() : plural}`, next(some), `count glyph-${glyph}`);
+    });
+    const better = own.some(({ better }) => better.length);
+    return make("li", { className: "player-card" },
+      make("span", { className: "who" }, make("span", { className: `disc ${side}` }), make("b", { textContent: name(side) })),
+      make("b", { className: "accuracy", textContent: accuracy === null ? "–" : `${Math.round(accuracy)} %` }),
+      make("span", { className: "quiet", textContent: "accuracy" }),
+      ...counts,
+      make("button", { type: "button", className: "learn", disabled: !better, textContent: "Learn from mistakes", onclick: () => learn(side) }));
+  });
+  const told = mistakes.find(({ node }) => node === state.at);
   const before = mistakes.findLast(({ node }) => state.main.indexOf(node) < here) ?? mistakes.at(-1);
-  const step = (text: string, node: number | undefined) =>
-    make("button", { type: "button", textContent: text, disabled: node === undefined, onclick: () => node !== undefined && go(node) });
   refill(
     box,
-    make("ul", {}, ...rows),
-    make("div", { className: "row wrap" }, step("Previous mistake", before?.node), step("Next mistake", after?.node)),
+    make("ul", {}, ...cards),
+    make("div", { className: "row wrap" }, step("Previous mistake", before?.node), step("Next mistake", next(mistakes))),
     make("p", { className: "told", textContent: told ? `${state.named(told.node)}: ${told.text}` : mistakes.length ? "" : "No mistakes found." }),
   );
-}
-
-function counts({ inaccuracies, mistakes, blunders }: SideReview): string {
-  const named = (number: number, one: string, more: string) => (number ? [`${number} ${number === 1 ? one : more}`] : []);
-  const all = [
-    ...named(blunders, "blunder", "blunders"),
-    ...named(mistakes, "mistake", "mistakes"),
-    ...named(inaccuracies, "inaccuracy", "inaccuracies"),
-  ];
-  return all.join(", ") || "no mistakes";
 }

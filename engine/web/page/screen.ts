@@ -3,11 +3,12 @@ import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { Board } from "./board";
 import { Console, arrowsOf, showBar } from "./console";
-import { Annotation } from "./annotation";
+import { Annotation, changesOf } from "./annotation";
 import { showReview } from "./review";
 import { $ } from "./dom";
 import type { GameState } from "./gamestate";
 import { showCurves } from "./graph";
+import { openMenu } from "./menu";
 import { MoveList } from "./moves";
 import * as netview from "./netview";
 import type { Openings } from "./openings";
@@ -15,7 +16,7 @@ import { showResults } from "./results";
 import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
-import type { Choice, Edit, Iteration, Ply, PositionEvaluation, PositionReport, Review, SideName, WhiteScore } from "./types";
+import type { Choice, Edit, Iteration, Mistake, Ply, PositionEvaluation, PositionReport, Review, SideName, WhiteScore } from "./types";
 
 /** Source of the values on the screen that are not part of the game's state. */
 export interface Source {
@@ -45,6 +46,8 @@ export interface ScreenListener {
   line(node: number, moves: string[]): void;
   /** A circle or arrow was drawn on the board. */
   drew(shape: DrawShape): void;
+  /** Wants to find the better moves in place of a side's mistakes. */
+  learn(side: SideName, mistakes: Mistake[]): void;
   /** The search of a node's position has come to this score. */
   searched(node: number, score: WhiteScore): void;
 }
@@ -80,12 +83,19 @@ export class Screen {
       drew: (shape) => listener.drew(shape),
     });
     this.annotation = new Annotation((change) => listener.change(change));
-    this.moves = new MoveList((node) => listener.go(node));
+    this.moves = new MoveList(
+      (node) => listener.go(node),
+      (node, at) => {
+        listener.go(node);
+        openMenu(state.named(node), changesOf(state, (change) => listener.change(change)), at);
+      },
+    );
     this.console = new Console((best) => this.searched(best), {
       preview: (moves) => this.preview(moves),
       chosen: (moves) => listener.line(this.bestAt, moves),
     });
     this.console.clear();
+    this.console.reserve(this.lines);
   }
 
   // The controls that say what is shown
@@ -101,6 +111,11 @@ export class Screen {
   /** Lines of a search. */
   get lines(): number {
     return Number($<HTMLSelectElement>("lines").value);
+  }
+
+  /** Keeps the place of that many lines. */
+  linesChanged() {
+    this.console.reserve(this.lines);
   }
 
   /** Whether evaluations are hidden: somebody solves a puzzle, or plays without help. */
@@ -133,8 +148,16 @@ export class Screen {
     this.showStrips();
     this.showSearch();
     this.showButtons();
-    if (!$("panel-study").hidden) this.showStudy();
-    if (!$("panel-own").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
+    this.annotation.show(state);
+    $<HTMLInputElement>("fen").value = state.position.fen;
+    if (!$("panel-report").hidden) this.showReport();
+    if (!$("panel-games").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
+  }
+
+  /** Shows a move that is tried in the position looked at. */
+  showTried(uci: string) {
+    const ply = this.source.after(this.state.at, [uci]);
+    if (ply) this.board.preview(ply.fen, ply.uci);
   }
 
   showBoard() {
@@ -235,6 +258,7 @@ export class Screen {
     const begun = state.last > 0;
     const { unaided } = this;
     document.body.classList.toggle("unaided", unaided);
+    document.body.classList.toggle("quiz", this.source.puzzling);
     $("help-field").hidden = !this.inPlay;
     for (const id of ["analyse", "arrows"]) $<HTMLInputElement>(id).disabled = unaided;
     enable("draw-curve", !this.source.drawing && begun && !unaided);
@@ -256,7 +280,12 @@ export class Screen {
   beginSearch(node: number, fen: string, title: string) {
     this.best = [];
     this.bestAt = node;
-    this.console.begin(fen, title);
+    this.console.begin(fen, title, this.lines);
+  }
+
+  /** The first move of the best line, if it is of the position looked at and not hidden. */
+  get bestMove(): string | undefined {
+    return this.bestAt === this.state.at && !this.unaided ? this.best[0]?.pv[0] : undefined;
   }
 
   /** Clears the search's lines and arrows, and the premove. */
@@ -301,11 +330,13 @@ export class Screen {
     this.annotation.commit();
   }
 
-  private showStudy() {
-    $<HTMLInputElement>("fen").value = this.state.position.fen;
-    this.annotation.show(this.state);
+  private showReport() {
     if (this.review?.edition !== this.state.edition) this.review = null;
-    showReview(this.review?.review ?? null, this.state, (node) => this.listener.go(node));
+    showReview(this.review?.review ?? null, this.state, {
+      name: (side) => this.source.name(side),
+      go: (node) => this.listener.go(node),
+      learn: (side) => this.listener.learn(side, this.review?.review.mistakes ?? []),
+    });
     this.showGraph();
   }
 
@@ -318,6 +349,7 @@ export class Screen {
       ours: nodes.map((node) => node.curve),
       nodes: this.source.curveNodes,
       names: line.map((node) => state.named(node)),
+      glyphs: nodes.map(({ glyphs }) => glyphs[0]),
       shown: line.indexOf(state.at) + 1,
     };
     showCurves(curves, (ply) => this.listener.go(line[ply - 1] ?? 0));
@@ -326,7 +358,7 @@ export class Screen {
   /** Shows a review, until the nodes of the tree are renumbered. */
   showReview(review: Review) {
     this.review = { review, edition: this.state.edition };
-    this.showStudy();
+    this.showReport();
   }
 
   /** More of the curve is drawn, or it ends. */

@@ -9,10 +9,10 @@ export function welcome() {
   if (loadText("game") !== null || readLink(location.hash)) return;
   const ways: Record<string, () => void> = {
     "begin-play": () => $("new").click(),
-    "begin-analysis": () => open("study", "pgn"),
+    "begin-analysis": () => $("open").click(),
     "begin-puzzles": () => {
-      open("own", "find-own");
-      $("puzzle-told").textContent = "Puzzles come from your own mistakes: play a game to its end or read a PGN in Study, and search it.";
+      open("puzzles", "find-own");
+      $("puzzle-told").textContent = "Puzzles come from your own mistakes: play a game to its end or open a PGN, and search it.";
     },
     "begin-inside": () => open("inside", "tab-inside"),
   };

@@ -24,6 +24,8 @@ function ask(request) {
   return ok[request.op];
 }
 
+/** Hexadecimal digits kept of a position's key, as in `page/openings.ts`. */
+const KEY = 9;
 /** Length of opening lines for matches, in plies. */
 const LINE = 8;
 
@@ -34,7 +36,7 @@ for (const volume of ["a", "b", "c", "d", "e"]) {
   for (const row of rows) {
     const [eco, name, pgn] = row.split("\t");
     const { report } = ask({ op: "readPgn", text: pgn });
-    names.set(report.plies.at(-1).key, `${eco}\t${name}`);
+    names.set(report.plies.at(-1).key.slice(0, KEY), `${eco}\t${name}`);
     if (report.plies.length === LINE) openings.push(report.plies.map(({ uci }) => uci).join(" "));
   }
 }

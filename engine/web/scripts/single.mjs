@@ -1,7 +1,9 @@
 // Writes dist/kibitz.html: the page in one file that also opens from disk.
 // Run `vite build --mode single --outDir wasm/single` first.
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { POLICY, policyMeta } from "./policy.mjs";
 
 const built = new URL("../wasm/single/", import.meta.url);
 const read = (path) => readFile(new URL(path, built));
@@ -20,8 +22,14 @@ const icon = `data:image/svg+xml;base64,${(await read("icon.svg")).toString("bas
 const inside = (await readFile(new URL("inside.js", import.meta.url), "utf8"))
   .replace("{ FILES }", () => JSON.stringify(files))
   .replace("{ WORKERS }", () => JSON.stringify(workers));
+/** Hashes of the inline parts, for the Content-Security-Policy. */
+const hashes = { script: "", style: "" };
+const inline = (tag, source, type = "") => {
+  hashes[tag] += ` 'sha256-${createHash("sha256").update(source).digest("base64")}'`;
+  return `<${tag}${type}>${source}</${tag}>`;
+};
 // Escape closing tags: one in a string would end the script.
-const script = (source, type = "") => `<script${type}>${source.replaceAll("</script", "<\\/script")}</script>`;
+const script = (source, type) => inline("script", source.replaceAll("</script", "<\\/script"), type);
 
 // Replacements are functions, since `$&` in a string is special.
 const page = (await text("index.html"))
@@ -29,12 +37,17 @@ const page = (await text("index.html"))
   .replace(/<link rel="modulepreload"[^>]*>/g, "")
   .replace(/<link rel="stylesheet"[^>]*>/, "")
   .replace(/<script type="module"[^>]*><\/script>/, "")
+  .replace('<script src="./first.js"></script>', "")
   .replaceAll("./icon.svg", icon);
-const style = `<style>${await text(asset(/\.css$/))}</style>`;
+const style = inline("style", await text(asset(/\.css$/)));
 const main = await text(asset(/^index.*js$/));
+const first = script((await text("first.js")) + inside);
+const module = script(main, ' type="module"');
+const policy = { ...POLICY, "script-src": `${hashes.script.trim()} 'wasm-unsafe-eval'`, "worker-src": "blob:", "style-src": hashes.style.trim() };
 const whole = page
-  .replace("</head>", () => `${style}\n${script(inside)}\n</head>`)
-  .replace("</body>", () => `${script(main, ' type="module"')}\n</body>`);
+  .replace(policyMeta(POLICY), policyMeta(policy))
+  .replace("</head>", () => `${style}\n${first}\n</head>`)
+  .replace("</body>", () => `${module}\n</body>`);
 await writeFile(new URL("../dist/kibitz.html", import.meta.url), whole);
 await rm(built, { recursive: true });
 console.log(`kibitz.html: ${Math.round(whole.length / 1000)} kB`);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";
-import { answer, newGame, open, played, sans, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, clickMove, newGame, open, openTab, played, readPgn, sans, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -27,39 +27,43 @@ for (const [name, options] of [
   test(`axe finds nothing: ${name}`, async () => {
     const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3", reducedMotion: "reduce", ...options });
     await page.check("#analyse");
-    await page.waitForSelector("#console .line");
+    await page.waitForSelector("#best .line");
     assert.deepEqual(await violations(page), []);
     await page.uncheck("#analyse");
-    await page.click("#tab-net");
+    await openTab(page, "net");
     assert.deepEqual(await violations(page), []);
-    await page.click("#tab-inside");
+    await openTab(page, "inside");
     await page.waitForSelector(".flow li");
     await page.click(".tour button");
     await page.click(".smallboard [data-at=e4]");
     assert.deepEqual(await violations(page), []);
-    await page.click("#tab-why");
+    await openTab(page, "why");
     await page.waitForSelector(".choices p:nth-child(2)");
     assert.deepEqual(await violations(page), []);
-    await page.click("#tab-study");
+    await page.click("#open");
+    assert.deepEqual(await violations(page), []);
     await page.fill("#pgn", await readFile(new URL("pgn/lichess.pgn", import.meta.url), "utf8"));
     await page.click("#read-pgn");
+    await openTab(page, "report");
     await page.waitForSelector("#differences button");
     assert.deepEqual(await violations(page), []);
     // A tree of variations, a reviewed game, and a puzzle.
-    await page.fill("#pgn", "{ All. } 1. e4 $1 (1. d4 { Or [%cal Gd2d4] } d5 (1... Nf6 2. c4)) e5 { [%csl Ge5] } 2. Qh5 Ke7 $4 { Oh. } 3. Qxe5# 1-0");
-    await page.click("#read-pgn");
+    await readPgn(page, "{ All. } 1. e4 $1 (1. d4 { Or [%cal Gd2d4] } d5 (1... Nf6 2. c4)) e5 { [%csl Ge5] } 2. Qh5 Ke7 $4 { Oh. } 3. Qxe5# 1-0");
     await page.click("#review");
     await page.waitForSelector("#reviewed:not([hidden])");
     await page.click("#reviewed button:has-text('Next mistake')");
     assert.deepEqual(await violations(page), []);
-    await page.click("#tab-own");
+    await page.click("#share");
+    assert.deepEqual(await violations(page), []);
+    await page.keyboard.press("Escape");
+    await page.click("#tab-puzzles");
     assert.deepEqual(await violations(page), []);
     await page.click("#find-pgn");
     await page.waitForFunction(() => document.getElementById("puzzle-told").textContent.includes("new puzzle"));
     await page.click("#puzzle-next");
     await page.click("#puzzle-hint");
     assert.deepEqual(await violations(page), []);
-    await page.click("#tab-study");
+    await page.click("#open");
     await page.click("#edit");
     assert.deepEqual(await violations(page), []);
     await page.click("#editor button:has-text('Cancel')");
@@ -68,20 +72,20 @@ for (const [name, options] of [
     assert.deepEqual(await violations(page), []);
     await page.click("#new-dialog button.primary");
     // A game without help, then a finished one.
-    await page.click("#tab-engine");
+    await openTab(page, "engine");
     assert.deepEqual(await violations(page), []);
     answer(page, true);
-    await type(page, "e4");
+    await clickMove(page, "e2", "e4");
     await waitForMoves(page, 2);
     await page.click("#resign");
     await page.waitForSelector("#over:not([hidden])");
     assert.deepEqual(await violations(page), []);
     await page.click("#first");
-    await page.click("#tab-own");
+    await page.click("#tab-games");
     await page.waitForSelector("#recent-list li");
     await page.waitForSelector("#own-rows tr");
     assert.deepEqual(await violations(page), []);
-    await page.click("#tab-match");
+    await openTab(page, "match");
     await page.waitForSelector("#match-first");
     assert.deepEqual(await violations(page), []);
     await page.selectOption("#match-strength", "1000 nodes");
@@ -124,7 +128,7 @@ test("a game by keyboard alone, read out", async () => {
   await page.keyboard.press("Enter");
   await waitForMoves(page, 2);
   assert.equal((await sans(page))[0], "e4");
-  assert.match(await page.textContent("#announce"), /^black: /);
+  assert.match(await page.textContent("#announce"), /^Black: /);
   assert.equal(await here(), "e4, white pawn");
 });
 
@@ -145,6 +149,7 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
   await newGame(page, { mode: "people" });
   await page.check("#playing-help");
   await page.check("#analyse");
+  await page.click("#log");
   await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 5);
   // Content clipped by a card counts too, except long engine lines.
   const wide = () =>
@@ -153,8 +158,8 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
       const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file, .word"));
       return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
     });
-  for (const tab of ["engine", "net", "inside", "why", "study", "own", "match"]) {
-    await page.tap(`#tab-${tab}`);
+  for (const tab of ["engine", "net", "inside", "why", "report", "puzzles", "games", "match"]) {
+    await openTab(page, tab, "tap");
     if (tab === "inside") await page.waitForSelector(".flow li");
     if (tab === "match") await page.waitForSelector("#match-first");
     if (tab === "why") await page.waitForSelector(".smallboard.wide");

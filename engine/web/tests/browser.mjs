@@ -119,22 +119,44 @@ export async function drop(page, name, bytes) {
   await page.dispatchEvent("body", "drop", { dataTransfer: files });
 }
 
-/** Loads a PGN in the study tab. */
+/** Groups of the tabs that stand within another one. */
+const GROUPS = { engine: "analyse", report: "analyse", why: "analyse", net: "lab", inside: "lab", match: "lab" };
+
+/** Opens a tab, and before it the one around it; `press` is `click` or `tap`. */
+export async function openTab(page, name, press = "click") {
+  if (GROUPS[name]) await page[press](`#tab-${GROUPS[name]}`);
+  await page[press](`#tab-${name}`);
+}
+
+/** Opens the panel that reads games and positions, unless it is open. */
+export async function openPanel(page) {
+  if (!(await page.isVisible("#open-panel"))) await page.click("#open");
+}
+
+/** Loads a PGN. */
 export async function readPgn(page, text) {
-  await page.click("#tab-study");
+  await openPanel(page);
   await page.fill("#pgn", text);
   await page.click("#read-pgn");
 }
 
-/** Text that a button copies to the clipboard. */
-export const copied = (page, id) =>
-  page.evaluate(async (id) => {
+/** Text that an item of the menu *Share* copies to the clipboard; in the same moment another button may be pressed first. */
+export const copied = (page, id, first = null) =>
+  page.evaluate(async ([id, first]) => {
     let copied = "";
     navigator.clipboard.writeText = async (text) => void (copied = text);
+    if (first) document.getElementById(first).click();
+    document.getElementById("share").click();
     document.getElementById(id).click();
     await new Promise((resolve) => setTimeout(resolve, 50));
     return copied;
-  }, id);
+  }, [id, first]);
+
+/** Chooses what becomes of the line looked at. */
+export async function changeLine(page, id) {
+  await page.click("#move-menu");
+  await page.click(`#menu #${id}`);
+}
 
 /** Moves of the move list in SAN. */
 export const sans = (page) =>

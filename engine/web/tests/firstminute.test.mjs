@@ -90,7 +90,7 @@ test("the card leads to the analysis and to a new game, and goes with the positi
   await mate();
   await page.click("#over button:has-text('Analyse')");
   await page.waitForSelector("#reviewed:not([hidden])");
-  assert.ok(await page.isVisible("#panel-study"));
+  assert.ok(await page.isVisible("#panel-report"));
   assert.deepEqual(errors, []);
 });
 

@@ -1,7 +1,7 @@
 // The tab that shows the network's inference.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, type, visit } from "./browser.mjs";
+import { newGame, open, openTab, type, visit } from "./browser.mjs";
 import { randomNet } from "./nets.mjs";
 
 let site;
@@ -10,7 +10,7 @@ afterEach(() => site.leave());
 after(() => site.close());
 
 const inside = async (page) => {
-  await page.click("#tab-inside");
+  await openTab(page, "inside");
   await page.waitForSelector(".flow li");
 };
 const value = (page) => page.textContent(".inside-value");
@@ -94,7 +94,7 @@ for (const [name, shape, texts] of [
 test("material has no network", async () => {
   const { page } = await visit(site);
   await page.selectOption("#evaluator", "material", { force: true });
-  await page.click("#tab-inside");
+  await openTab(page, "inside");
   await page.waitForFunction(() => document.querySelector(".inside-value")?.textContent.includes("no network"));
   assert.ok(await page.isHidden(".flow"));
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, newGame, open, sans, skip, visit, waitForMoves } from "./browser.mjs";
+import { clickMove, newGame, open, openTab, sans, skip, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -39,18 +39,22 @@ test("one file, opened from the disk, is the whole page", { skip: missing }, asy
   await clickMove(page, "e2", "e4");
   await waitForMoves(page, 2);
   assert.equal((await sans(page))[0], "e4");
+  // Its parts are inline, and allowed by their hashes.
+  const policy = await page.getAttribute("meta[http-equiv=Content-Security-Policy]", "content");
+  assert.match(policy, /script-src 'sha256-\S+' 'sha256-\S+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-\S+';/);
+  assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|https?:/);
   await page.waitForFunction(() => document.getElementById("opening").textContent !== "");
   const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => !/^(data|blob):/.test(name)));
   assert.deepEqual(asked, []);
   // The tour has no links, since the single file has no docs; matches work.
   await newGame(page, { mode: "analysis" });
-  await page.click("#tab-inside");
+  await openTab(page, "inside");
   await page.click(".tour button");
   for (let step = 1; step < 7; step += 1) {
     assert.equal(await page.locator(".tour a").count(), 0);
     await page.click(".tour button:has-text('Next')");
   }
-  await page.click("#tab-match");
+  await openTab(page, "match");
   await page.selectOption("#match-strength", "1000 nodes");
   await page.click("#panel-match button:has-text('Start the match')");
   await waitForMoves(page, 10);

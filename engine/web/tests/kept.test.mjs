@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { mainLine, newGame, open, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
+import { mainLine, newGame, open, openPanel, openTab, played, readPgn, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -108,10 +108,10 @@ test("unreadable settings fall back to defaults", async () => {
     );
     await reload(page);
     await newGame(page, { mode: "people", clock: "custom" });
-    await page.click("#tab-engine");
+    await openTab(page, "engine");
     await page.check("#playing-help");
     await page.check("#analyse");
-    await page.waitForSelector("#console .line");
+    await page.waitForSelector("#best .line");
     await page.uncheck("#analyse");
     assert.deepEqual(errors, [], text);
   }
@@ -239,7 +239,7 @@ test("with storage full, files are fetched each time", async () => {
   await page.waitForFunction(() => navigator.serviceWorker.controller);
   const session = await context.newCDPSession(page);
   await session.send("Storage.overrideQuotaForOrigin", { origin: site.url.replace(/\/$/, ""), quotaSize: 1 });
-  await page.click("#tab-net");
+  await openTab(page, "net");
   await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
   await page.selectOption("#evaluator", "games1191.safetensors");
   await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("451"));
@@ -273,7 +273,7 @@ test("an invalid number in a hidden field does not block the dialog", async () =
 
 test("a new game ends the position editor", async () => {
   const { page } = await visit(site);
-  await page.click("#tab-study");
+  await page.click("#open");
   await page.click("#edit");
   await page.click("#editor button:has-text('Clear')");
   await page.click("[aria-label='Put a white king']");
@@ -286,9 +286,7 @@ test("a new game ends the position editor", async () => {
 
 test("playing on does not change a loaded game", async () => {
   const { page } = await visit(site);
-  await page.click("#tab-study");
-  await page.fill("#pgn", '[White "A"]\n\n1. e4 e5 2. Nf3 *\n\n[White "B"]\n\n1. d4 *');
-  await page.click("#read-pgn");
+  await readPgn(page, '[White "A"]\n\n1. e4 e5 2. Nf3 *\n\n[White "B"]\n\n1. d4 *');
   await played(page, "e4", "e5", "Nf3");
   await type(page, "c4");
   assert.deepEqual(await mainLine(page), ["e4", "e5", "Nf3"]);
@@ -297,8 +295,10 @@ test("playing on does not change a loaded game", async () => {
   await page.selectOption("#pick-game", "0");
   await played(page, "e4", "c4", "e5", "Nf3");
   assert.deepEqual(await mainLine(page), ["e4", "e5", "Nf3"]);
+  await openPanel(page);
   await page.click("#read-pgn");
   await played(page, "e4", "e5", "Nf3");
+  await openPanel(page);
   await page.fill("#pgn", "[FEN \"none\"]\n\n1. e4 *");
   await page.click("#read-pgn");
   await toast(page, "No move of this game can be read");

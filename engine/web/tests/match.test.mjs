@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
 import { runnerImport } from "vite";
-import { newGame, open, reload, sans, skip, type, visit, waitForMoves } from "./browser.mjs";
+import { newGame, open, openTab, reload, sans, skip, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -18,7 +18,7 @@ const unmeasured = !strengths && skip("models/strengths.json tells of another de
 
 /** Starts a match from the panel. */
 async function begin(page, { first, second, strength = "1000 nodes", length }) {
-  await page.click("#tab-match");
+  await openTab(page, "match");
   await page.waitForSelector("#match-first option[value='linear.safetensors']", { state: "attached" });
   await page.selectOption("#match-first", first);
   await page.selectOption("#match-second", second);
@@ -33,7 +33,7 @@ const games = (page) => page.$$eval(".match-games button", (buttons) => buttons.
 
 test("every evaluator shows its strength and how it was measured", { skip: unmeasured }, async () => {
   const { page, errors } = await visit(site);
-  await page.click("#tab-net");
+  await openTab(page, "net");
   const of = (name) => measured.strengths.find(({ evaluator }) => evaluator === name);
   const minus = (number) => String(number).replace("-", "−");
   const { elo, interval } = of("linear.safetensors");
@@ -55,7 +55,7 @@ test("every evaluator shows its strength and how it was measured", { skip: unmea
 test("without measurements no strength is shown", async () => {
   site.change(/beside\.json/, (bytes) => JSON.stringify({ ...JSON.parse(bytes), strengths: null }));
   const { page, errors } = await visit(site, { serviceWorkers: "block" });
-  await page.click("#tab-net");
+  await openTab(page, "net");
   await page.waitForSelector("#evaluator option[value='linear.safetensors']", { state: "attached" });
   assert.equal(await page.textContent("#evaluator option[value='linear.safetensors']"), "Piece-square tables");
   assert.match(await page.textContent("#evaluator-strength"), /not measured/);
@@ -121,9 +121,9 @@ test("two evaluators play a match: both colours, a live score, games to study an
   await page.waitForFunction(() => document.getElementById("player-bottom").textContent.includes("Default net"));
   await page.click("#last");
   assert.deepEqual((await sans(page)).slice(0, 8), line);
-  await page.click("#tab-study");
+  await openTab(page, "report");
   assert.ok(await page.isEnabled("#review"));
-  await page.click("#tab-match");
+  await openTab(page, "match");
   const [download] = await Promise.all([page.waitForEvent("download"), button(page, "Save games as PGN").click()]);
   const text = await readFile(await download.path(), "utf8");
   assert.match(text, /\[White "Default net"\]\n\[Black "Material only"\]/);
@@ -182,7 +182,7 @@ test("an unreadable saved match is dropped", async () => {
   for (const kept of ["{", "7", '{"evaluators":["default"]}', '{"evaluators":["a","b"],"strength":{"by":"nodes","value":1000},"length":2,"begun":1,"openings":[],"games":[{"moves":[1]}]}']) {
     await page.evaluate((kept) => localStorage.setItem("kibitz.match", kept), kept);
     await reload(page);
-    await page.click("#tab-match");
+    await openTab(page, "match");
     await page.waitForSelector("#panel-match button:has-text('Start the match')");
     assert.equal(await page.isVisible(".match-games"), false, kept);
   }

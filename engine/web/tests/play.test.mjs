@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { answer, clickMove, dragMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, clickMove, dragMove, newGame, open, openTab, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -117,9 +117,9 @@ test("Kibitz accepts a draw where it is not ahead, and declines where it is", as
   ]) {
     const { page, context } = await visit(site, { path: `#fen=${fen}` });
     // A net may prefer a side even in a dead position.
-    await page.click("#tab-net");
+    await openTab(page, "net");
     await page.selectOption("#evaluator", "material");
-    await page.click("#tab-engine");
+    await openTab(page, "engine");
     await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 16, fromHere: true });
     await type(page, "Kf2");
     await waitForMoves(page, 2);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { answer, mainLine, newGame, open, played, readPgn, reload, toast, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, mainLine, newGame, open, openTab, played, readPgn, reload, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -18,7 +18,7 @@ const MATES = '[White "A"]\n[Black "Me"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n
 test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right move solves", async () => {
   const { page, errors } = await visit(site);
   await readPgn(page, MATES);
-  await page.click("#tab-own");
+  await page.click("#tab-puzzles");
   await page.click("#find-pgn");
   // Mistakes of the player in both games, not of the opponents.
   await told(page, /^2 new puzzles\.$/);
@@ -28,10 +28,10 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   assert.deepEqual(await mainLine(page), ["e4", "e5", "Qh5"]);
   assert.equal(await page.locator("[role=gridcell]").first().getAttribute("data-square"), "h1");
   assert.ok(await page.evaluate(() => !document.getElementById("bar").checkVisibility({ visibilityProperty: true })));
-  await page.click("#tab-why");
+  await openTab(page, "why");
   assert.match(await page.textContent("#silence"), /would tell the answer/);
   assert.equal(await page.locator(".smallboard").count(), 0);
-  await page.click("#tab-own");
+  await page.click("#tab-puzzles");
   await type(page, "g6");
   await told(page, /^That is not it/);
   await played(page, "e4", "e5", "Qh5");
@@ -62,13 +62,13 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
 test("a move is judged while games are searched, and the search goes on", async () => {
   const { page, errors } = await visit(site);
   await readPgn(page, MATES);
-  await page.click("#tab-own");
+  await page.click("#tab-puzzles");
   await page.click("#find-pgn");
   await told(page, /^2 new puzzles\.$/);
   // Enough games that the search is still running when the puzzle is judged.
   const moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 c5 11. d4 Qc7";
   await readPgn(page, `[White "A"]\n[Black "B"]\n\n${moves} *\n\n`.repeat(50));
-  await page.click("#tab-own");
+  await page.click("#tab-puzzles");
   await page.click("#find-pgn");
   await told(page, /^Game 1 of 50/);
   await page.click("#puzzle-next");
@@ -93,7 +93,7 @@ test("openings are varied by results, which are shown, saved and forgotten", asy
     return san;
   };
   await page.waitForFunction(() => document.getElementById("opening") && performance.getEntriesByType("resource").some(({ name }) => name.endsWith("openings.tsv")));
-  await page.click("#tab-own");
+  await page.click("#tab-games");
   assert.equal(await page.textContent("#own-count"), "No game from here, 0 in all.");
   const first = await reply();
   const second = await reply();
@@ -119,7 +119,7 @@ test("openings are varied by results, which are shown, saved and forgotten", asy
 
 test("games against Kibitz are kept, and searched for the visitor's mistakes once", async () => {
   const { page, errors } = await visit(site);
-  await page.click("#tab-own");
+  await page.click("#tab-puzzles");
   await page.click("#find-own");
   await told(page, /^No games to search/);
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });

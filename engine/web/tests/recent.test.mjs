@@ -13,7 +13,7 @@ const LIST = '[White "A"]\n\n1. e4 e5 *\n\n[White "B"]\n\n1. d4 *';
 
 /** Texts of the recent games, the newest first. */
 async function recent(page) {
-  await page.click("#tab-own");
+  await page.click("#tab-games");
   return page.$$eval("#recent-list .open span", (titles) => titles.map((title) => title.textContent));
 }
 
@@ -46,14 +46,14 @@ const pgn = async (page) => (await copied(page, "copy-pgn")).replaceAll("\n", " 
 const WAYS = {
   "*Read PGN*": (page) => readPgn(page, "1. c4 *"),
   "*Set FEN*": async (page) => {
-    await page.click("#tab-study");
+    await page.click("#open");
     await page.fill("#fen", "4k3/8/8/8/8/8/8/4K3 w - - 0 1");
     await page.click("#set-fen");
   },
   "*New game*": (page) => newGame(page, { mode: "people" }),
   "a dropped file": (page) => drop(page, "other.pgn", Buffer.from("1. c4 *")),
   "the position editor": async (page) => {
-    await page.click("#tab-study");
+    await page.click("#open");
     await page.click("#edit");
     await page.click("#editor button:has-text('Start position')");
     await page.click("#editor button:has-text('Done')");
@@ -135,7 +135,6 @@ test("a game of a list comes back with its changes, also after a reload", async 
   await page.selectOption("#pick-game", "1");
   await played(page, "d4");
   await reload(page);
-  await page.click("#tab-study");
   await page.selectOption("#pick-game", "0");
   assert.match(await pgn(page), /Mine, again\./);
   // Games that were only looked at are not kept.

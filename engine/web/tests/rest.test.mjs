@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, copied, drop, newGame, open, played, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
+import { clickMove, copied, drop, newGame, open, openPanel, openTab, played, readPgn, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -20,10 +20,11 @@ test("the search is shown depth by depth, as lines, bar and arrows", async () =>
   const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5" });
   await page.selectOption("#lines", "3");
   await page.check("#analyse");
+  await page.click("#log");
   await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 12);
   const cells = await page.$eval("#console .line", (line) => [...line.children].map((cell) => cell.textContent));
-  assert.match(cells[0], /^d\d+$/);
-  assert.match(cells[1], /^[+−]?\d+\.\d\d$/);
+  assert.match(cells[0], /^[+−]?\d+\.\d\d$/);
+  assert.match(cells[1], /^d\d+$/);
   assert.match(cells[2], /n$/);
   assert.match(cells[4], /^2\. \S+ \S+/);
   const arrows = await page.locator(".cg-shapes g[cgHash]").count();
@@ -43,7 +44,7 @@ test("an analysis is unlimited, but pauses while the page is hidden", async () =
     }, state);
   const said = () => page.textContent("#speed");
   await page.check("#analyse");
-  await page.waitForSelector("#console .line");
+  await page.waitForSelector("#best .line");
   await look("hidden");
   const before = await said();
   await page.waitForTimeout(1500);
@@ -57,7 +58,7 @@ test("a mate is found and drawn on the bar", async () => {
   const { page } = await visit(site, { path: `#fen=${BACK_RANK}` });
   await page.check("#analyse");
   await page.waitForFunction(() => document.getElementById("bar").ariaLabel.endsWith("#1"));
-  assert.match(await page.textContent("#console .line .pv"), /^1\. Re8#$/);
+  assert.match(await page.textContent("#best .line .pv"), /^1\. Re8#$/);
 });
 
 test("the module without simd128 finds the same", async () => {
@@ -69,7 +70,7 @@ test("the module without simd128 finds the same", async () => {
 
 test("evaluators: the default, an earlier net, material, a file, and a rejected file", async () => {
   const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
-  await page.click("#tab-net");
+  await openTab(page, "net");
   assert.match(await page.textContent("#evaluator-note"), /902-2x512-1 \(.*\): .*, fitted to/);
   await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
   await page.selectOption("#evaluator", "material");
@@ -85,9 +86,9 @@ test("evaluators: the default, an earlier net, material, a file, and a rejected 
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer: Buffer.from("no net") });
   await page.waitForFunction(() => document.getElementById("toast").textContent.includes("bad.safetensors cannot be used"));
   // The previous one stays in use, by the search too.
-  await page.click("#tab-engine");
+  await openTab(page, "engine");
   await page.check("#analyse");
-  await page.waitForSelector("#console .line");
+  await page.waitForSelector("#best .line");
   assert.deepEqual(errors, []);
 });
 
@@ -138,9 +139,8 @@ test("two evaluators play each other", async () => {
 
 test("a Lichess game with evaluations: both curves, and where they differ", async () => {
   const { page, errors } = await visit(site);
-  await page.click("#tab-study");
-  await page.fill("#pgn", await readFile(new URL("pgn/lichess.pgn", import.meta.url), "utf8"));
-  await page.click("#read-pgn");
+  await readPgn(page, await readFile(new URL("pgn/lichess.pgn", import.meta.url), "utf8"));
+  await openTab(page, "report");
   await page.waitForFunction(() => document.querySelectorAll("#graph path").length === 2);
   await page.waitForSelector("#draw-curve:enabled");
   const text = await page.textContent("#differences button");
@@ -161,12 +161,11 @@ test("a Lichess game with evaluations: both curves, and where they differ", asyn
 
 test("damaged PGN and FEN are refused with a reason, what is good is kept", async () => {
   const { page } = await visit(site);
-  await page.click("#tab-study");
-  await page.fill("#pgn", "1. e4 e5 2. Ke4 *");
-  await page.click("#read-pgn");
+  await readPgn(page, "1. e4 e5 2. Ke4 *");
   assert.match(await toast(page), /2\. Ke4 is no legal move/);
   await page.click("#last");
   await played(page, "e4", "e5");
+  await openPanel(page);
   await page.fill("#fen", "8/8/8/8/8/8/8/8 w - - 0 1");
   await page.click("#set-fen");
   await page.waitForFunction(() => document.getElementById("toast").textContent.includes("Not a legal position: White has no king"));
@@ -187,7 +186,6 @@ test("openings are named, by transposition too; the list and the keys go through
 
 test("a link holds game and place", async () => {
   const { page } = await visit(site, { path: "#moves=e2e4,c7c5,g1f3&ply=2" });
-  await page.click("#tab-study");
   const link = await copied(page, "copy-link");
   assert.ok(link.endsWith("#moves=e2e4,c7c5,g1f3&ply=2"), link);
   assert.match(await page.textContent("#moves [aria-current]"), /c5/);
@@ -195,7 +193,7 @@ test("a link holds game and place", async () => {
 
 test("the editor sets a position up, and the rules judge it", async () => {
   const { page } = await visit(site);
-  await page.click("#tab-study");
+  await page.click("#open");
   await page.click("#edit");
   await page.click("#editor button:has-text('Clear')");
   const put = async (piece, key) => {

@@ -1,7 +1,7 @@
 // Premoves, Chess960 starts, and the annotations in PGNs and links.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, copied, newGame, open, played, readPgn, sans, type, visit, waitForMoves } from "./browser.mjs";
+import { clickMove, copied, newGame, open, openPanel, openTab, played, readPgn, sans, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -37,7 +37,6 @@ test("a move made while Kibitz thinks is played next, and forgotten with its gam
 test("a start of Chess960, by number and at random", async () => {
   const { page, errors } = await visit(site);
   await newGame(page, { mode: "people", start: "number", number: 0 });
-  await page.click("#tab-study");
   assert.match(await page.inputValue("#fen"), /^bbqnnrkr\/pppppppp\/8\/8\/8\/8\/PPPPPPPP\/BBQNNRKR w /);
   await type(page, "Nc3", "g6");
   assert.match(await copied(page, "copy-pgn"), /\[Variant "Chess960"\]/i);
@@ -64,8 +63,10 @@ test("ratings and clocks of a PGN are shown with its players", async () => {
 
 test("evaluations travel in a link", async () => {
   const { page, context } = await visit(site);
-  await readPgn(page, "1. f3 { [%eval -0.31] } e5 2. g4 { [%eval #-1] } *");
-  const link = await copied(page, "copy-link");
+  await openPanel(page);
+  await page.fill("#pgn", "1. f3 { [%eval -0.31] } e5 2. g4 { [%eval #-1] } *");
+  // Before Kibitz's curve adds its own.
+  const link = await copied(page, "copy-link", "read-pgn");
   assert.ok(link.endsWith("#moves=f2f3,e7e5,g2g4&ply=0&evals=-31,,m-1"), link);
   const other = await context.newPage();
   await other.goto(link);
@@ -76,6 +77,7 @@ test("evaluations travel in a link", async () => {
 test("the graph has axes and describes the move under the pointer", async () => {
   const { page, errors } = await visit(site);
   await readPgn(page, "1. f3 { [%eval -0.31] } e5 { [%eval -0.5] } 2. g4 { [%eval #-1] } *");
+  await openTab(page, "report");
   await page.waitForSelector("#draw-curve:enabled");
   assert.deepEqual(await page.$$eval("#graph text", (texts) => texts.map((text) => text.textContent)), ["0 %", "50 %", "100 %", "1", "2"]);
   const box = await page.locator("#graph svg").boundingBox();

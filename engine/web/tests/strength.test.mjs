@@ -1,7 +1,7 @@
 // Playing at a rating, and playing without help.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { answer, newGame, open, reload, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, newGame, open, openTab, reload, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -44,7 +44,7 @@ test("levels of earlier pages are ratings now", async () => {
 
 test("bar, arrows and thoughts are off while one plays, and come back by a switch or when the game ends", async () => {
   const { page, errors } = await visit(site);
-  const help = () => page.evaluate(() => ["bar", "console"].map((id) => document.getElementById(id).checkVisibility({ visibilityProperty: true })));
+  const help = () => page.evaluate(() => ["bar", "best"].map((id) => document.getElementById(id).checkVisibility({ visibilityProperty: true })));
   const arrows = () => page.locator(".cg-shapes g[cgHash]").count();
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   assert.deepEqual(await help(), [false, false]);
@@ -55,7 +55,7 @@ test("bar, arrows and thoughts are off while one plays, and come back by a switc
   await page.check("#playing-help");
   assert.deepEqual(await help(), [true, true]);
   await page.check("#analyse");
-  await page.waitForSelector("#console .line");
+  await page.waitForSelector("#best .line");
   await page.waitForSelector(".cg-shapes g[cgHash]", { state: "attached" });
   await reload(page);
   assert.deepEqual(await help(), [true, true]);
@@ -75,26 +75,26 @@ test("bar, arrows and thoughts are off while one plays, and come back by a switc
 test("the net's tabs are empty while playing without help, and offer to turn it on", async () => {
   const { page, errors } = await visit(site);
   // The start position gives nothing away.
-  await page.click("#tab-inside");
+  await openTab(page, "inside");
   await page.waitForSelector(".flow li");
   await newGame(page, { mode: "people" });
   await type(page, "e4");
   await waitForMoves(page, 1);
   const shown = (panel) => page.$$eval(`#panel-${panel} > *`, (parts) => parts.filter((part) => part.checkVisibility()).map(({ id }) => id));
   for (const tab of ["net", "inside", "why"]) {
-    await page.click(`#tab-${tab}`);
+    await openTab(page, tab);
     assert.deepEqual(await shown(tab), ["silence"]);
     assert.match(await page.textContent("#silence"), /You play without help/);
   }
-  await page.click("#tab-net");
+  await openTab(page, "net");
   assert.equal(await page.locator("#squares .note").count(), 0);
   await page.click("#silence button:has-text('Turn help on')");
   assert.equal(await page.evaluate(() => document.activeElement.id), "tab-net");
   assert.ok(await page.isVisible("#worths"));
   assert.ok((await page.locator("#squares .note").count()) > 0);
-  await page.click("#tab-why");
+  await openTab(page, "why");
   await page.waitForSelector(".choices p");
-  await page.click("#tab-engine");
+  await openTab(page, "engine");
   assert.ok(await page.isChecked("#playing-help"));
   assert.deepEqual(errors, []);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { answer, copied, dragMove, drop, mainLine, newGame, open, played, readPgn, reload, square, toast, type, variations, visit, waitForMoves } from "./browser.mjs";
+import { answer, changeLine, copied, dragMove, drop, mainLine, newGame, open, openPanel, openTab, played, readPgn, reload, square, toast, type, variations, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -95,13 +95,13 @@ test("comments, glyphs, variations and clocks are shown, changed and written", a
   await page.fill("#comment", "Sharp }.");
   await page.press("#comment", "Tab");
   assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /\[White "A"\] \[Result "\*"\]  \{ The game\. \} 1\. e4 \$1 \{ \[%clk 0:01:00\] Best\. \} 1\.\.\. e5 \(1\.\.\. c5 \$5 \{ Sharp \)\. \} 2\. Nf3 \(2\. c3\)\) 2\. Nf3 \$4 \*/);
-  await page.click("#promote");
+  await changeLine(page, "promote");
   assert.deepEqual(await mainLine(page), ["e4", "c5", "Nf3"]);
   assert.equal(await current(page), "c5");
   await page.click("#moves .aside button:has-text('c3')");
-  await page.click("#make-main");
+  await changeLine(page, "make-main");
   assert.deepEqual(await mainLine(page), ["e4", "c5", "c3"]);
-  await page.click("#delete-move");
+  await changeLine(page, "delete-move");
   assert.deepEqual(await mainLine(page), ["e4", "c5", "Nf3"]);
   // Undo reverts every change.
   for (let change = 0; change < 5; change += 1) await page.click("#undo");
@@ -146,7 +146,7 @@ test("the move of a weaker player is explained where it is not the best", async 
   await page.check("#playing-help");
   await type(page, "e4");
   await played(page, "e4", "Nc6");
-  assert.equal(await page.textContent("#console .choice"), "It played 1… Nc6. The search likes e5 best; at this rating it takes any of the 3 moves within 30 centipawns of it.");
+  assert.equal(await page.textContent("#choice"), "It played 1… Nc6. The search likes e5 best; at this rating it takes any of the 3 moves within 30 centipawns of it.");
 });
 
 test("lines are looked at by pointing, and played by a click; the wheel walks", async () => {
@@ -155,11 +155,11 @@ test("lines are looked at by pointing, and played by a click; the wheel walks", 
   await page.waitForFunction(() => document.getElementById("bar").ariaLabel.endsWith("#1"));
   const placed = () => page.$$eval("cg-board piece.rook", ([rook]) => rook.cgKey);
   assert.equal(await placed(), "e1");
-  await page.hover("#console .line .word");
+  await page.hover("#best .line .word");
   assert.equal(await placed(), "e8");
   await page.hover("#status");
   assert.equal(await placed(), "e1");
-  await page.click("#console .line .word");
+  await page.click("#best .line .word");
   await played(page, "Re8#");
   await page.mouse.move(...(await square(page, "d4")));
   await page.mouse.wheel(0, -100);
@@ -170,8 +170,8 @@ test("lines are looked at by pointing, and played by a click; the wheel walks", 
   await newGame(page, { mode: "people" });
   await page.check("#playing-help");
   await page.check("#analyse");
-  await page.waitForSelector("#console .line .word");
-  await page.click("#console .line .word");
+  await page.waitForSelector("#best .line .word");
+  await page.click("#best .line .word");
   await played(page);
   assert.deepEqual(errors, []);
 });
@@ -223,12 +223,14 @@ test("a comment that is being typed survives a click, a move, the wheel and a re
 test("a review shows marks, accuracy, mistakes and better lines", async () => {
   const { page, errors } = await visit(site);
   await readPgn(page, "1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0");
+  await openTab(page, "report");
   await page.click("#review");
   await page.waitForSelector("#reviewed:not([hidden])");
   const sides = await page.$$eval("#reviewed li", (sides) => sides.map((side) => side.textContent));
-  assert.match(sides[0], /^\d+ %accurate: /);
-  assert.match(sides[1], /^\d+ %accurate: .*1 blunder/);
-  assert.ok(Number.parseInt(sides[0]) > Number.parseInt(sides[1]), sides.join(" "));
+  assert.match(sides[0], /^White\d+ %accuracy/);
+  assert.match(sides[1], /^Black\d+ %accuracy1 blunder/);
+  const [white, black] = await page.$$eval("#reviewed .accuracy", (sides) => sides.map((side) => Number.parseInt(side.textContent)));
+  assert.ok(white > black, sides.join(" "));
   const text = () => page.textContent("#reviewed .told");
   for (let presses = 0; presses < 5 && !(await text()).startsWith("2… Ke7"); presses += 1) await page.click("#reviewed button:has-text('Next mistake')");
   assert.match(await text(), /^2… Ke7: Blunder\. \S+ was best\.$/);
@@ -324,7 +326,6 @@ test("of a long file the first thousand games are listed", async () => {
 test("files of games are opened by a button, gzip is unpacked, and what cannot be read is refused", async () => {
   const { page } = await visit(site);
   const pgn = Buffer.from("1. e4 c5 2. Nf3 *");
-  await page.click("#tab-study");
   await page.setInputFiles("#open-file", { name: "game.pgn", mimeType: "", buffer: pgn });
   await played(page, "e4", "c5", "Nf3");
   await drop(page, "game.pgn.gz", gzipSync(Buffer.from("1. d4 *")));
@@ -340,8 +341,8 @@ test("files of games are opened by a button, gzip is unpacked, and what cannot b
 
 test("a FEN is read by its placement alone, and what is wrong with one is said", async () => {
   const { page } = await visit(site);
-  await page.click("#tab-study");
   const set = async (fen) => {
+    await openPanel(page);
     await page.fill("#fen", fen);
     await page.click("#set-fen");
   };
@@ -361,7 +362,7 @@ test("a FEN is read by its placement alone, and what is wrong with one is said",
 
 test("the editor says what is wrong, and knows en passant", async () => {
   const { page } = await visit(site, { path: "#fen=4k3/8/8/3pP3/8/8/8/4K3_w_-_-_0_1" });
-  await page.click("#tab-study");
+  await page.click("#open");
   await page.click("#edit");
   await page.selectOption("#edit-passed", "c");
   await page.click("#editor button:has-text('Done')");
@@ -449,10 +450,10 @@ test("as Black, who has not moved yet, there is nothing to take back", async () 
 
 test("the page fits its window, and a phone on its side has a board to play on", async () => {
   const { page } = await visit(site);
-  for (const tab of ["engine", "net", "study"]) {
-    await page.click(`#tab-${tab}`);
+  for (const tab of ["engine", "report", "why", "puzzles", "games", "net", "inside", "match"]) {
+    await openTab(page, tab);
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
-    if (tab === "engine") assert.ok(height <= 860, `${height} pixels`);
+    assert.ok(height <= 860, `${tab}: ${height} pixels`);
   }
   const { page: phone } = await visit(site, { viewport: { width: 844, height: 390 }, isMobile: true, hasTouch: true });
   const board = await phone.locator("#board").boundingBox();
@@ -464,8 +465,9 @@ test("a message covers no button", async () => {
   for (const options of [{}, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }]) {
     const { page } = await visit(site, options);
     await newGame(page, { mode: "people" });
-    await type(page, "e4", "e9");
-    await toast(page, "is no legal move here");
+    if (options.hasTouch) await copied(page, "copy-pgn");
+    else await type(page, "e4", "e9");
+    await toast(page, options.hasTouch ? "is in the clipboard" : "is no legal move here");
     const covered = await page.evaluate(() => {
       const box = document.getElementById("toast").getBoundingClientRect();
       const buttons = [...document.querySelectorAll("button, input, select, label.button")].filter((element) => element.checkVisibility({ visibilityProperty: true }));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { PATIENCE, newGame, open, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
+import { PATIENCE, newGame, open, openTab, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -119,10 +119,10 @@ test("an analysis and a curve that fail say so, and are tried again", async () =
   await page.check("#analyse");
   assert.match(await trouble(page), /^The engine failed/);
   await mend(page);
-  await page.waitForSelector("#console .line");
+  await page.waitForSelector("#best .line");
   await page.uncheck("#analyse");
   site.change(WORKER, () => null);
-  await page.click("#tab-study");
+  await openTab(page, "report");
   await page.click("#draw-curve");
   await toast(page, "The curve could not be drawn");
   site.restore();
@@ -132,7 +132,7 @@ test("an analysis and a curve that fail say so, and are tried again", async () =
 
 test("another evaluator may be chosen while the curve is drawn", async () => {
   const { page } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3,b8c6,f1b5,a7a6,b5a4,g8f6" });
-  await page.click("#tab-study");
+  await openTab(page, "report");
   await page.click("#draw-curve");
   await page.evaluate(() => {
     const select = document.getElementById("evaluator");
@@ -146,7 +146,7 @@ test("workers of finished games are terminated", async () => {
   const { page } = await visit(site);
   for (let game = 0; game < 4; game += 1) {
     await newGame(page, { mode: "engines", strength: "time", slider: 9 });
-    await page.waitForSelector("#console .line");
+    await page.waitForSelector("#best .line");
   }
   await newGame(page, { mode: "people" });
   // The browser terminates workers with a delay.
@@ -156,7 +156,7 @@ test("workers of finished games are terminated", async () => {
 
 test("a net without neurons is refused, and the board lives on", async () => {
   const { page, errors } = await visit(site);
-  await page.click("#tab-net");
+  await openTab(page, "net");
   await page.setInputFiles("#net-file", { name: "hollow.safetensors", mimeType: "", buffer: hollowNet() });
   await toast(page, "hollow.safetensors cannot be used");
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
@@ -175,7 +175,7 @@ test("a net that breaks the module on the page is dropped, at once or later, and
   const buffer = await readFile(new URL("games1191.safetensors", NETS));
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer });
   await toast(page, "bad.safetensors cannot be used: the engine broke down");
-  await page.click("#tab-net");
+  await openTab(page, "net");
   assert.match(await page.textContent("#evaluator-note"), /512/);
   await type(page, "e4");
   await waitForMoves(page, 2);
@@ -282,7 +282,7 @@ test("the evaluator chosen last is used, whichever loads first", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   const waiting = await delay(page);
-  await page.click("#tab-net");
+  await openTab(page, "net");
   await page.selectOption("#evaluator", "games1191.safetensors");
   await page.selectOption("#evaluator", "material");
   await materialOnly(page);
@@ -294,7 +294,7 @@ test("the evaluator chosen last is used, whichever loads first", async () => {
 test("choosing an evaluator overrides the saved one that is still loading", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
-  await page.click("#tab-net");
+  await openTab(page, "net");
   await page.selectOption("#evaluator", "linear.safetensors");
   await page.waitForFunction(() => localStorage.getItem("kibitz.brain")?.includes("linear"));
   await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "games1191.safetensors", black: "material" });
@@ -320,7 +320,7 @@ test("a net that arrives twice for a match does not end its search", async () =>
   }
   await page.waitForTimeout(500);
   await waiting.pop()();
-  await page.waitForSelector("#console .line");
+  await page.waitForSelector("#best .line");
   for (const late of waiting) await late();
   await waitForMoves(page, 2);
 });

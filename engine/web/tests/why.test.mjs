@@ -1,7 +1,7 @@
 // The tab that explains moves.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { open, visit } from "./browser.mjs";
+import { open, openTab, visit } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -14,7 +14,7 @@ const at = (page, square) => page.locator(`#panel-why [data-at=${square}]`);
 test("the last move is compared with all others and described", async () => {
   // White takes a pawn and leaves a knight en prise to one.
   const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3,d7d6,f3e5" });
-  await page.click("#tab-why");
+  await openTab(page, "why");
   await page.waitForSelector(".choices p:nth-child(2)");
   const said = await reasons(page);
   assert.match(said[0], /^For the net alone, which looks no move ahead, Nxe5 is (first|second) among White’s 27 moves/);
@@ -39,7 +39,7 @@ test("the last move is compared with all others and described", async () => {
 
 test("a mate, the only move, and the start", async () => {
   const { page, errors } = await visit(site, { path: "#fen=k7/8/1K6/8/8/8/8/7R_w_-_-_0_1" });
-  await page.click("#tab-why");
+  await openTab(page, "why");
   await page.waitForSelector("#panel-why h2:has-text('The moves from the start')");
   await page.fill("#move-text", "Rh8#");
   await page.press("#move-text", "Enter");

@@ -1,0 +1,144 @@
+/** *Learn from mistakes*: a run through one side's mistakes in the game on the board, each with the better move to find. */
+import type { App } from "./app";
+import { $, announce, make } from "./dom";
+import { sentence, why } from "./format";
+import { PuzzleSearch } from "./puzzles";
+import type { Rules } from "./rules";
+import type { Game, SideName } from "./types";
+
+/** A mistake of the game on the board. */
+export interface Lesson {
+  /** The game up to the position, and the node of that. */
+  game: Game;
+  at: number;
+  side: SideName;
+  /** Move that was played, with its number, such as `12. Nf3`. */
+  played: string;
+  loss: number;
+  better: string[];
+  /** The mover's chance by the better move. */
+  chance: number;
+}
+
+export class Learn {
+  private readonly judge: PuzzleSearch;
+  private lessons: Lesson[] = [];
+  private place = 0;
+  private found = 0;
+  private hints = 0;
+  /** Whether the present lesson waits for its move. */
+  private open = false;
+
+  constructor(
+    private readonly app: App,
+    rules: Rules,
+    module: WebAssembly.Module,
+  ) {
+    this.judge = new PuzzleSearch(module, rules);
+  }
+
+  start(lessons: Lesson[]) {
+    this.lessons = lessons;
+    this.found = 0;
+    this.ask(0);
+  }
+
+  private ask(place: number) {
+    this.place = place;
+    const lesson = this.lessons[place];
+    if (!lesson) return this.end();
+    this.hints = 0;
+    this.open = true;
+    this.app.ask(lesson.at, lesson.side, { tried: (uci) => void this.tried(uci), left: () => this.left() });
+    this.show(`${sentence(lesson.side)} played ${lesson.played}, and gave away ${Math.round(lesson.loss * 100)} % of the chance to win. Find a better move.`);
+  }
+
+  private async tried(uci: string) {
+    const { place } = this;
+    const lesson = this.lessons[place];
+    let right: boolean | null;
+    try {
+      right = await this.judge.solves({ ...lesson, solved: 0 }, uci);
+    } catch (error) {
+      right = null;
+      this.show(`The move could not be judged: ${why(error)}.`);
+    }
+    if (!this.open || this.place !== place) return;
+    if (!right) {
+      this.app.settingsChanged();
+      if (right === false) this.show("That is not it: try again, or ask for a hint.");
+      return;
+    }
+    if (!this.hints) this.found += 1;
+    const best = this.nameOf(lesson);
+    this.close([uci]);
+    this.show(uci === lesson.better[0] ? "Right, that is the best move." : `Right, that is as good as ${best}.`);
+  }
+
+  /** The better move of a lesson in SAN. */
+  private nameOf({ at, better }: Lesson): string {
+    return this.app.after(at, better.slice(0, 1))?.san ?? better[0];
+  }
+
+  private hint() {
+    const lesson = this.lessons[this.place];
+    const [from] = lesson.better[0].match(/^../) ?? [];
+    this.hints += 1;
+    if (this.hints === 1 && from) {
+      this.app.hint(from);
+      return this.show(`The piece on ${from} moves.`);
+    }
+    this.close(lesson.better.slice(0, 1));
+    this.show(`It is ${this.nameOf(lesson)}.`);
+  }
+
+  /** Ends the lesson, and plays a move in its position. */
+  private close(moves: string[]) {
+    this.open = false;
+    this.app.answered();
+    this.app.line(this.lessons[this.place].at, moves);
+  }
+
+  /** The run is over, or another game on the board. */
+  private left() {
+    this.open = false;
+    this.judge.stop();
+    $("learn").hidden = true;
+  }
+
+  private end() {
+    this.app.answered();
+    this.judge.stop();
+    const number = this.lessons.length;
+    this.fill(`${this.found} of ${number} found without help.`, [
+      ["Again", () => this.start(this.lessons), true],
+      ["Close", () => this.left()],
+    ]);
+  }
+
+  private show(text: string) {
+    const last = this.place + 1 === this.lessons.length;
+    this.fill(text, [
+      ...(this.open ? [[this.hints ? "Show the move" : "Hint", () => this.hint()] as const] : []),
+      [this.open ? "Skip" : last ? "Finish" : "Next", () => this.ask(this.place + 1), !this.open],
+      ["End", () => {
+        this.app.answered();
+        this.left();
+      }],
+    ]);
+  }
+
+  private fill(text: string, ways: (readonly [string, () => void, boolean?])[]) {
+    const { place, lessons } = this;
+    const buttons = ways.map(([textContent, onclick, primary]) => make("button", { type: "button", textContent, onclick, className: primary ? "primary" : "" }));
+    $("learn").replaceChildren(
+      make("progress", { max: lessons.length, value: place + (this.open ? 0 : 1), ariaLabel: "Mistakes gone through" }),
+      make("b", { textContent: place < lessons.length ? `Mistake ${place + 1} of ${lessons.length}` : "Done" }),
+      make("p", { textContent: text }),
+      make("div", { className: "row wrap" }, ...buttons),
+    );
+    $("learn").hidden = false;
+    buttons[0].focus({ preventScroll: true });
+    announce(text);
+  }
+}

@@ -1,0 +1,59 @@
+/** Pop-up menu at a button or at the pointer, with arrow keys. */
+import { $, make } from "./dom";
+
+export interface Item {
+  name: string;
+  act(): void;
+  /** Id of its button. */
+  id?: string;
+  disabled?: boolean;
+  /** Whether it is the one chosen of several; absent for an action. */
+  checked?: boolean;
+}
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+/** Opens the menu; Escape, a click elsewhere or a choice closes it and returns the focus. */
+export function openMenu(label: string, items: Item[], at: Element | Point) {
+  const menu = $("menu");
+  const buttons = items.map(({ name, act, id = "", disabled, checked }) => {
+    const button = make("button", {
+      type: "button",
+      textContent: name,
+      id,
+      tabIndex: -1,
+      disabled: disabled === true,
+      onclick: () => {
+        menu.hidePopover();
+        act();
+      },
+    });
+    button.setAttribute("role", checked === undefined ? "menuitem" : "menuitemradio");
+    if (checked !== undefined) button.setAttribute("aria-checked", String(checked));
+    return button;
+  });
+  menu.setAttribute("aria-label", label);
+  menu.replaceChildren(...buttons);
+  menu.onkeydown = (event) => {
+    const enabled = buttons.filter((button) => !button.disabled);
+    const step = { ArrowDown: 1, ArrowUp: enabled.length - 1 }[event.key];
+    if (step) enabled[(enabled.indexOf(document.activeElement as HTMLButtonElement) + step) % enabled.length].focus();
+    else if (event.key === "Tab") menu.hidePopover();
+    else return;
+    event.preventDefault();
+  };
+  menu.showPopover();
+  const { x, y } = at instanceof Element ? below(at) : at;
+  const { width, height } = menu.getBoundingClientRect();
+  menu.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
+  menu.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
+  buttons.find((button) => !button.disabled)?.focus();
+}
+
+function below(element: Element): Point {
+  const { left, bottom } = element.getBoundingClientRect();
+  return { x: left, y: bottom + 4 };
+}
