@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 use tests::exit::{CANNOT_WRITE, DAMAGED, MISSING, REFUSED, USAGE};
 use tests::training::TrainingFolder;
-use tests::{Said, root, sample};
+use tests::{Said, program, root, run, sample};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
@@ -342,4 +342,26 @@ fn checks_output_paths_before_the_work() {
     let picture = ["--plot", "no/folder/a.svg"];
     let said = folder.run(&[&compare[..], &picture].concat());
     assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
+}
+
+/// The net of the example `simple` predicts held-out games better than material, and a second run
+/// leaves it alone.
+#[test]
+fn the_simple_example_trains_a_net_that_eval_reads() {
+    let folder = TrainingFolder::new("dump_2026-06_annotated500.pgn.zst");
+    let simple = || {
+        let mut command = program("examples/simple");
+        run(command.current_dir(folder.path("")).args(["d", "n.safetensors"]))
+    };
+    let said = simple().succeeded().out;
+    assert_eq!(said.lines().count(), 5, "{said}");
+    let eval = ["eval", "--model", "n.safetensors", "--data", "d", "--json"];
+    let found: Value = serde_json::from_str(&folder.run(&eval).succeeded().out).unwrap();
+    let winchance = |of: &str| found[of]["winchance"].as_f64().unwrap();
+    assert!(winchance("net") < winchance("material"), "{found}");
+
+    let before = fs::read(folder.path("n.safetensors")).unwrap();
+    let said = simple();
+    assert_eq!(said.code, Some(1), "{}", said.err);
+    assert!(fs::read(folder.path("n.safetensors")).unwrap() == before);
 }
