@@ -3,7 +3,8 @@
 use std::ops::AddAssign;
 
 use clap::ValueEnum;
-use datasets::{Dataset, Record, Split};
+use datasets::{Dataset, Keyed, Record, Split};
+use models::Random;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,29 @@ pub struct Filter {
     pub ply: Option<[u16; 2]>,
     /// Fewest and most pieces to keep, kings and pawns included.
     pub pieces: Option<[u8; 2]>,
+    /// Random sample to keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+}
+
+/// Random sample of a dataset's positions, by the hash of each: the same on every machine. Of two
+/// samples with one seed, the smaller is part of the larger.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sample {
+    /// Share of the positions, from 0 to 1.
+    pub share: f64,
+    /// Seed of the choice.
+    pub seed: u64,
+}
+
+impl Sample {
+    /// Returns whether a position is in the sample.
+    fn contains(&self, record: &Record) -> bool {
+        // Keys are uniform, and stay so under a bijection that the seed selects.
+        let place = Random(Keyed::new(*record).key ^ Random(self.seed).bits()).bits();
+        (place as f64) < self.share * (u64::MAX as f64)
+    }
 }
 
 /// Numbers of dropped positions, each counted by the first reason that applies.
@@ -55,6 +79,8 @@ pub struct Dropped {
     pub plies: u64,
     /// Positions with too few or too many pieces.
     pub pieces: u64,
+    /// Positions outside the sample.
+    pub sample: u64,
 }
 
 /// Reason of a drop: selects its counter.
@@ -69,6 +95,7 @@ impl Filter {
         max_label: None,
         ply: None,
         pieces: None,
+        sample: None,
     };
 
     /// Returns whether the filter keeps a position.
@@ -84,6 +111,9 @@ impl Filter {
             centipawns.is_some_and(|label| label.unsigned_abs() > u32::from(most))
         };
         let pieces = || record.pieces().count() as u8;
+        if self.sample.is_some_and(|sample| !sample.contains(record)) {
+            return Some(|dropped| &mut dropped.sample);
+        }
         if self.quiet && !record.is_quiet() {
             return Some(|dropped| &mut dropped.not_quiet);
         }
@@ -116,8 +146,9 @@ impl Dropped {
         self.by_reason().iter().map(|(_, count)| count).sum()
     }
 
-    fn by_reason(&self) -> [(&'static str, u64); 6] {
+    fn by_reason(&self) -> [(&'static str, u64); 7] {
         [
+            ("outside the sample", self.sample),
             ("not quiet", self.not_quiet),
             ("mates", self.mates),
             ("without a result", self.unknown_results),
@@ -145,6 +176,7 @@ impl AddAssign for Dropped {
         self.labels += other.labels;
         self.plies += other.plies;
         self.pieces += other.pieces;
+        self.sample += other.sample;
     }
 }
 
@@ -189,7 +221,7 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{mated, record};
+    use crate::testing::{self, mated, record};
 
     const KINGS: &str = "4k3/8/8/8/8/8/8/4K3 w - - 0 11";
 
@@ -276,5 +308,37 @@ mod tests {
             ..Filter::NONE
         };
         assert!(filter.keeps(&equal));
+    }
+    #[test]
+    fn samples_are_nested_and_of_their_share() {
+        let sample = |share, seed| Filter {
+            sample: Some(Sample { share, seed }),
+            ..Filter::NONE
+        };
+        let mut records = testing::games(20_000);
+        records.sort();
+        records.dedup();
+        let kept = |filter: Filter| {
+            let kept = records.iter().filter(|record| filter.keeps(record));
+            kept.count() as f64 / records.len() as f64
+        };
+        for share in [0.125, 0.25, 0.5] {
+            let (found, other) = (kept(sample(share, 1)), kept(sample(share, 2)));
+            // Five standard deviations of a share of 10,000 or more.
+            assert!(
+                (found - share).abs() < 0.025 && (other - share).abs() < 0.025,
+                "{found}"
+            );
+        }
+        assert_eq!((kept(sample(0.0, 1)), kept(sample(1.0, 1))), (0.0, 1.0));
+        let (eighth, half) = (sample(0.125, 1), sample(0.5, 1));
+        let inside = |record: &Record| !eighth.keeps(record) || half.keeps(record);
+        assert!(records.iter().all(inside));
+        let alike = |record: &&Record| eighth.keeps(record) == sample(0.125, 2).keeps(record);
+        let alike = records.iter().filter(alike).count();
+        assert!(
+            alike < records.len() * 9 / 10,
+            "seeds choose alike: {alike}"
+        );
     }
 }
