@@ -351,7 +351,9 @@ fn the_simple_example_trains_a_net_that_eval_reads() {
     let folder = TrainingFolder::new("dump_2026-06_annotated500.pgn.zst");
     let simple = || {
         let mut command = program("examples/simple");
-        run(command.current_dir(folder.path("")).args(["d", "n.safetensors"]))
+        run(command
+            .current_dir(folder.path(""))
+            .args(["d", "n.safetensors"]))
     };
     let said = simple().succeeded().out;
     assert_eq!(said.lines().count(), 5, "{said}");

@@ -9,6 +9,7 @@ mod devices;
 mod eval;
 mod export;
 mod fit;
+mod forecast;
 mod linear;
 mod output;
 mod recipe;
@@ -38,6 +39,8 @@ unreadable, 4 damaged input, 5 dataset or output refused, 6 net refused, 7 canno
 enum Command {
     /// Train a network on a dataset; keeps the net best on its held-out games.
     Fit(Box<fit::Arguments>),
+    /// Forecast from short fits what would pay next: more games, a wider net or more epochs.
+    Forecast(Box<forecast::Arguments>),
     /// Fit piece-square tables, which a network must beat, and write them as a net.
     Linear(linear::Arguments),
     /// Measure a net against the labels of held-out games or of PGN files.
@@ -65,6 +68,7 @@ enum Command {
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     match arguments.command {
         Command::Fit(arguments) => fit::run(*arguments),
+        Command::Forecast(arguments) => forecast::run(*arguments),
         Command::Linear(arguments) => linear::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),

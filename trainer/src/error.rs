@@ -189,6 +189,12 @@ pub enum TrainerError {
         /// Exit code of the signal.
         exit_code: ExitCode,
     },
+    /// A signal stopped work that cannot be resumed.
+    #[error("interrupted; no file was written")]
+    Stopped {
+        /// Exit code of the signal.
+        exit_code: ExitCode,
+    },
 }
 
 impl TrainerError {
@@ -214,7 +220,9 @@ impl TrainerError {
             | TrainerError::TooLittleMemory { .. }
             | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
             TrainerError::Diverged { .. } => ExitCode::Diverged,
-            TrainerError::Interrupted { exit_code, .. } => *exit_code,
+            TrainerError::Interrupted { exit_code, .. } | TrainerError::Stopped { exit_code } => {
+                *exit_code
+            }
         }
     }
 

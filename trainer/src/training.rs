@@ -1,7 +1,7 @@
 //! Training runs: `plan` holds the settings, `learner` takes steps, carried out by an `executor` on
 //! the CPU or a GPU, and `run` goes from the first step or a checkpoint to the last. `feed`
-//! prepares batches ahead of the device. `tables` fits piece-square tables, `throughput` measures
-//! devices.
+//! prepares batches ahead of the device. `short_fits` are the runs of a forecast. `tables` fits
+//! piece-square tables, `throughput` measures devices.
 
 pub mod artifacts;
 pub mod checkpoint;
@@ -17,6 +17,7 @@ pub mod progress;
 pub mod regularisation;
 pub mod run;
 pub mod schedule;
+pub mod short_fits;
 pub mod tables;
 pub mod throughput;
 pub mod validation;

@@ -225,10 +225,13 @@ fn outs(out: &Path, stages: usize) -> Vec<PathBuf> {
 }
 
 /// A training run as a job for any device.
-struct Fit<'a> {
-    dataset: &'a Dataset,
-    plan: &'a mut Plan,
-    stop: &'a StopSignal,
+pub struct Fit<'a> {
+    /// Dataset to train on.
+    pub dataset: &'a Dataset,
+    /// Settings of the run.
+    pub plan: &'a mut Plan,
+    /// Signal to stop.
+    pub stop: &'a StopSignal,
 }
 
 impl Job for Fit<'_> {

@@ -14,7 +14,7 @@ use models::{Activation, Architecture, Features, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::batch::filter::{Filter, Keep, Selection};
+use crate::batch::filter::{Filter, Keep, Sample, Selection};
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::net::{self, Net};
@@ -322,6 +322,13 @@ impl Stage {
             loss_exponent: self.loss_exponent.or(other.loss_exponent),
             filter: other.filter,
         }
+    }
+
+    /// Returns the stage on a sample of its positions.
+    pub fn sampled(&self, sample: Sample) -> Stage {
+        let mut stage = self.clone();
+        stage.filter.sample = Some(sample);
+        stage
     }
 
     /// Returns the path of the dataset.

@@ -64,6 +64,11 @@ pub fn own_scale(text: &str) -> Result<f32, String> {
     found.ok_or_else(|| "expected a power of two, from 0.0009765625 to 1".to_string())
 }
 
+/// Parses a number of fits that differ in their seed.
+pub fn seeds(text: &str) -> Result<u64, String> {
+    whole(text, 1..=100)
+}
+
 pub fn steps(text: &str) -> Result<u64, String> {
     whole(text, 0..=1_000_000_000)
 }
@@ -144,6 +149,10 @@ pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
 /// collide.
 pub fn net(text: &str) -> Result<PathBuf, String> {
     ends_with(text, "safetensors")
+}
+
+pub fn figures(text: &str) -> Result<PathBuf, String> {
+    ends_with(text, "json")
 }
 
 pub fn page(text: &str) -> Result<PathBuf, String> {

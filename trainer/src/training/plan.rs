@@ -207,7 +207,7 @@ impl ResultShare {
 }
 
 /// Fewest steps that teach a net much more than material, independent of the data.
-const FEW_STEPS: u64 = 300;
+pub const FEW_STEPS: u64 = 300;
 
 /// Returns the default batch size: the largest power of two that gives an epoch at least 1,500
 /// steps, because with fewer, learning as much takes more epochs. At least 512, below which a step
