@@ -96,7 +96,7 @@ pub struct Origin {
     pub month: Month,
     /// Depth of the evaluation in plies, 0 if unknown.
     pub depth: u8,
-    /// The move played from the position is a capture or a promotion.
+    /// Whether the move played from the position is a capture or a promotion; `false` if none is known.
     pub tactical: bool,
 }
 
