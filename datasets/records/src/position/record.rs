@@ -96,7 +96,8 @@ pub struct Origin {
     pub month: Month,
     /// Depth of the evaluation in plies, 0 if unknown.
     pub depth: u8,
-    /// Whether the move played from the position is a capture or a promotion; `false` if none is known.
+    /// Whether the move played from the position is a capture or a promotion; `false` if none is
+    /// known.
     pub tactical: bool,
 }
 
