@@ -14,12 +14,14 @@ use crate::stop::LOOK;
 pub struct ReadAhead<'a, T> {
     items: Receiver<T>,
     stop: &'a AtomicBool,
+    /// Upgrades as long as the [`Reader`] exists.
     reader: Weak<()>,
 }
 
 /// Thread that reads an iterator ahead. Dropping this handle detaches it.
 pub struct Reader<I> {
     thread: JoinHandle<I>,
+    /// Dropped with the reader, which ends its [`ReadAhead`].
     handle: Arc<()>,
 }
 

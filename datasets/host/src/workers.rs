@@ -16,7 +16,7 @@ use std::thread::{self, Builder, Scope};
 /// Size of a worker pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Workers {
-    /// Threads to start.
+    /// Threads to start, at least 1.
     pub threads: usize,
     /// Fewest threads to work with if the system gives no more.
     pub least: usize,
@@ -24,7 +24,8 @@ pub struct Workers {
     pub window: usize,
 }
 
-/// Outcome of a job: `Err` is the panic of a worker, `Ok(Err)` its error.
+/// Outcome of a job: `Err` is the panic of a worker or of the jobs' iterator, `Ok(Err)` a worker's
+/// error.
 pub type Outcome<R, E> = thread::Result<Result<R, E>>;
 
 impl Workers {
@@ -119,7 +120,7 @@ fn work<I: Iterator, R, E, W: FnMut(I::Item) -> Result<R, E>>(
 }
 
 /// Iterator over the results in the order of the jobs; ends after a failure. Dropping it ends the
-/// workers after their present jobs.
+/// workers, each after one more job at most.
 pub struct Results<R, E> {
     /// `None` after a failure.
     outcomes: Option<Receiver<Outcome<(usize, R), E>>>,
