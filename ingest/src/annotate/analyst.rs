@@ -15,7 +15,7 @@ use crate::annotate::task::{Evaluator, Task};
 pub struct Analyst<'a> {
     task: &'a Task,
     worker: Worker<'a>,
-    /// Time spent in searches, including failed ones, since the last look.
+    /// Time spent in searches, including failed ones; callers reset it.
     pub searching: Duration,
 }
 
