@@ -1,8 +1,9 @@
 //! Reports of nets: figures against labels and material, and their pictures. `measurement` computes
 //! a net's figures, `comparison` those of several engines; `page` renders all on one page, and
-//! `summary` writes it beside the net. `live` is the page of a run in progress, `course` its
-//! per-step metrics. `metrics` reads finished runs' files, `runs` compares several runs. `forecast`
-//! extrapolates the `learning_curves` of short fits by `power_law`, `forecast_plot` draws it.
+//! `summary` writes it beside the net. `metrics` are those of epochs and steps, and their files;
+//! `live` is the page of a run in progress, `course` draws its steps, `runs` compares several runs.
+//! `forecast` extrapolates the `learning_curves` of short fits by `power_law`, `forecast_plot` draws
+//! it.
 
 pub mod boards;
 pub mod calibration;

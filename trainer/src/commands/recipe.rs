@@ -70,8 +70,8 @@ pub struct Stage {
     /// all. Held-out games are measured whole
     #[arg(long, value_enum, value_name = "quiet|all")]
     keep: Option<Keep>,
-    /// Passes over the training positions; by default 5 up to 262144 of them, and 8 from a
-    /// million on
+    /// Passes over the training positions; by default 5 up to 262144 of them, rising to 8
+    /// at a million
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::epochs)]
     #[serde(deserialize_with = "read::epochs")]
     epochs: Option<u64>,

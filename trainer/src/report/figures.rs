@@ -16,8 +16,8 @@ const BANDS: [(&str, f32); 6] = [
     ("below 0.5", 0.0),
 ];
 
-/// Kinds of positions.
-const KINDS: [&str; 2] = ["quiet", "check, capture"];
+/// Kinds of positions, by [`Record::is_quiet`].
+const KINDS: [&str; 2] = ["quiet", "not quiet"];
 
 /// Figures of an evaluator against the labels. Means are `None` without positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -30,9 +30,9 @@ pub struct Run {
     pub metrics: PathBuf,
     /// Number of finished epochs.
     pub epochs: u64,
-    /// EpochFigures of the epoch with the kept net.
+    /// Figures of the epoch with the kept net.
     pub best: EpochFigures,
-    /// EpochFigures of the last epoch.
+    /// Figures of the last epoch.
     pub last: EpochFigures,
     /// Training time in seconds, validation excluded.
     pub seconds: f64,
@@ -49,7 +49,7 @@ pub struct Run {
     configuration: Value,
 }
 
-/// EpochFigures of an epoch; those on held-out games only if there are any.
+/// Figures of an epoch; those on held-out games only if there are any.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct EpochFigures {
     /// Number of the epoch, counted from 1.
@@ -228,7 +228,7 @@ pub fn shown(value: &Value) -> String {
 /// Row of the table: name, and formatter of a run's figure.
 pub type Row = (&'static str, fn(&Run) -> String);
 
-/// EpochFigures of the comparison.
+/// Rows of the comparison.
 pub const ROWS: [Row; 9] = [
     ("best epoch", |run| {
         format!("{} of {}", run.best.epoch, run.epochs)
