@@ -68,7 +68,7 @@ fn forecasts_from_nested_samples_of_real_games() {
     for words in [
         "10 short fits",
         "fit 10 of 10: 1/2 of the data",
-        "ETA of all fits",
+        "all fits ETA ",
     ] {
         assert!(said.err.contains(words), "{words}: {}", said.err);
     }

@@ -106,6 +106,10 @@ mod tests {
                 "trainer fit --out n.safetensors --activation screlu",
             ),
             (
+                "trainer forecast --data d --out f.json --threads 2",
+                "trainer forecast -d d -o f.json -t 2",
+            ),
+            (
                 "trainer bench --batch 64 --activation clipped-relu",
                 "trainer bench --batch-size 64 --activation crelu",
             ),

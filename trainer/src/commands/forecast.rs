@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use datasets::{Dataset, Split};
-use host::{FormattedDuration, StopSignal, tell};
+use host::{StopSignal, Threads, eta, tell, thousands};
 use tempfile::TempDir;
 
 use crate::batch::filter::Sample;
@@ -47,7 +47,7 @@ epochs less. A wider net also makes the engine slower.";
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
     /// Write the forecast as JSON
-    #[arg(long, value_name = "FILE.json", value_parser = values::figures)]
+    #[arg(short, long, value_name = "FILE.json", value_parser = values::figures)]
     out: Option<PathBuf>,
     /// Replace an existing --out
     #[arg(long)]
@@ -75,6 +75,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "2", allow_negative_numbers = true,
           value_parser = values::seeds)]
     seeds: u64,
+    #[command(flatten)]
+    threads: Threads,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -85,6 +87,7 @@ pub struct Arguments {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    arguments.threads.apply();
     if let Some(out) = &arguments.out {
         host::check_free(out, arguments.force)?;
         files::check_writable(out)?;
@@ -144,7 +147,7 @@ impl Runs<'_> {
              the arithmetic of that run",
             whole.architecture,
             self.device,
-            whole.selection.positions,
+            thousands(whole.selection.positions),
             whole.epochs,
             short.fits.len(),
             short.cost(size),
@@ -274,8 +277,7 @@ fn time_left(elapsed: Duration, done: f64, total: f64) -> String {
     match done > 0.0 {
         true => {
             let left = elapsed.as_secs_f64() * (total - done) / done;
-            let left = FormattedDuration(Duration::from_secs(left.round() as u64));
-            format!("; ETA of all fits {left}")
+            format!("; all fits {}", eta(Duration::from_secs_f64(left.max(0.0))))
         }
         false => String::new(),
     }
@@ -290,6 +292,6 @@ mod tests {
         let elapsed = Duration::from_secs(60);
         assert_eq!(time_left(elapsed, 0.0, 1.4), "");
         let left = time_left(elapsed, 0.35, 1.4);
-        assert_eq!(left, "; ETA of all fits 00:03:00");
+        assert_eq!(left, "; all fits ETA 00:03:00");
     }
 }
