@@ -6,7 +6,8 @@ use clap::ValueEnum;
 use datasets::{Dataset, Keyed, Record, Split};
 use models::Random;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::TrainerError;
 
@@ -50,9 +51,22 @@ pub struct Filter {
 #[serde(deny_unknown_fields)]
 pub struct Sample {
     /// Share of the positions, from 0 to 1.
+    #[serde(deserialize_with = "share")]
     pub share: f64,
     /// Seed of the choice.
     pub seed: u64,
+}
+
+/// Deserialises a share.
+///
+/// # Errors
+/// If it is not from 0 to 1.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let share = f64::deserialize(deserializer)?;
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(share),
+        false => Err(D::Error::custom("a share is from 0 to 1")),
+    }
 }
 
 impl Sample {
@@ -309,6 +323,7 @@ mod tests {
         };
         assert!(filter.keeps(&equal));
     }
+
     #[test]
     fn samples_are_nested_and_of_their_share() {
         let sample = |share, seed| Filter {

@@ -491,7 +491,8 @@ mod tests {
         let all = recipe(&all);
         let stage = &all.stages[0];
         assert!(stage.batch.is_some() && stage.warm_up.is_some() && stage.own_scale.is_some());
-        assert!(stage.filter.pieces.is_some() && all.network.init.is_some());
+        assert!(stage.filter.pieces.is_some() && stage.filter.sample.is_some());
+        assert!(all.network.init.is_some());
     }
 
     #[test]
@@ -588,6 +589,10 @@ mod tests {
             (
                 "[[stage]]\n[stage.filter]\nquiet = true",
                 [":3:", "quiet", "`drop_mates`"],
+            ),
+            (
+                "[[stage]]\n[stage.filter]\nsample = { share = 50, seed = 1 }",
+                [":3:", "sample", "from 0 to 1"],
             ),
             (
                 "[[stage]]\nschedule = \"step\"",
