@@ -357,7 +357,7 @@ fn the_simple_example_trains_a_net_that_eval_reads() {
     };
     let said = simple().succeeded().out;
     assert_eq!(said.lines().count(), 5, "{said}");
-    let eval = ["eval", "--model", "n.safetensors", "--data", "d", "--json"];
+    let eval = ["eval", "--net", "n.safetensors", "--data", "d", "--json"];
     let found: Value = serde_json::from_str(&folder.run(&eval).succeeded().out).unwrap();
     let winchance = |of: &str| found[of]["winchance"].as_f64().unwrap();
     assert!(winchance("net") < winchance("material"), "{found}");

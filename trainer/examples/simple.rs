@@ -3,7 +3,7 @@
 //! ```text
 //! ingest build games.pgn.zst --out games.dataset
 //! cargo run --release -p trainer --no-default-features --example simple -- games.dataset simple.safetensors
-//! trainer eval --model simple.safetensors --data games.dataset
+//! trainer eval --net simple.safetensors --data games.dataset
 //! ```
 //!
 //! `trainer fit` takes the same steps, and adds what long runs need: checkpoints, GPUs, pictures,
