@@ -18,7 +18,9 @@ pub struct Validation {
     pub loss: f64,
     /// Same loss of the material balance.
     pub material_loss: f64,
-    /// Error in win chance on quiet positions, without mates; `None` without any.
+    /// Error in win chance on quiet positions, without mates; `None` without any, and in metrics of
+    /// earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub quiet_winchance: Option<f64>,
     /// Named figures, without mates.
     #[serde(flatten)]
