@@ -95,6 +95,7 @@ fn steps(network: &QuantisedNetwork) -> Vec<Step> {
         let mover = usize::from(row.fen.split(' ').nth(1) == Some("b"));
         let inputs = row.inputs.iter().map(|&input| features[input]);
         let inputs = inputs.filter(|&input| read.contains(input));
+        // Pieces, and castling rights.
         let accumulated = |input: &Feature| input.is_piece() || (896..900).contains(&input.index());
         let (accumulated, transient): (Vec<Feature>, Vec<Feature>) = inputs.partition(accumulated);
         let before = steps.last();
