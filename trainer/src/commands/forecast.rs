@@ -277,7 +277,10 @@ fn time_left(elapsed: Duration, done: f64, total: f64) -> String {
     match done > 0.0 {
         true => {
             let left = elapsed.as_secs_f64() * (total - done) / done;
-            format!("; all fits {}", eta(Duration::from_secs_f64(left.max(0.0))))
+            format!(
+                "; all fits {}",
+                eta(Duration::from_secs(left.round() as u64))
+            )
         }
         false => String::new(),
     }
