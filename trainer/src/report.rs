@@ -2,8 +2,8 @@
 //! a net's figures, `comparison` those of several engines; `page` renders all on one page, and
 //! `summary` writes it beside the net. `metrics` are those of epochs and steps, and their files;
 //! `live` is the page of a run in progress, `course` draws its steps, `runs` compares several runs.
-//! `forecast` extrapolates the `learning_curves` of short fits by `power_law`, `forecast_plot` draws
-//! it.
+//! `forecast` extrapolates the `learning_curves` of short fits by `power_law`, and `forecast_plot`
+//! draws it.
 
 pub mod boards;
 pub mod calibration;

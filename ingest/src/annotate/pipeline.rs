@@ -50,8 +50,8 @@ pub struct Finished {
 /// engines if the system gives fewer threads.
 ///
 /// # Errors
-/// [`Stopped`] if asked to stop; an error of `each` or of an engine at once; an error of the sources
-/// after `each` has received all games before it.
+/// [`Stopped`] if asked to stop; an error of `each` or of an engine at once; an error of the
+/// sources after `each` has received all games before it.
 pub fn run(
     task: &Task,
     feed: Feed,

@@ -217,8 +217,8 @@ pub fn batch_for(positions: u64) -> usize {
     (1usize << most.ilog2()).clamp(512, 16_384)
 }
 
-/// Returns the default number of epochs: 5 up to 262,144 positions, since more epochs memorise so few
-/// games, rising with the logarithm to 8 at a million (docs/experiments.md, "How users train").
+/// Returns the default number of epochs: 5 up to 262,144 positions, since more epochs would memorise
+/// them, rising with the logarithm to 8 at a million (docs/experiments.md, "How users train").
 pub fn epochs_for(positions: u64) -> u64 {
     let doublings = (positions as f64 / f64::from(1 << 18)).log2();
     (5.0 + 1.5 * doublings.clamp(0.0, 2.0)).round() as u64
