@@ -103,7 +103,7 @@ fn next_job<I: Iterator>(queue: &Mutex<Queue<I>>) -> Option<(usize, I::Item)> {
     job
 }
 
-/// Runs one worker until there are no jobs or nobody takes its results.
+/// Runs one worker until the jobs end or the results are dropped.
 fn work<I: Iterator, R, E, W: FnMut(I::Item) -> Result<R, E>>(
     queue: &Mutex<Queue<I>>,
     worker: impl Fn() -> Result<W, E>,
