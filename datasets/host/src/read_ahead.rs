@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, JoinHandle};
 
-use crate::stop::LOOK;
+use crate::stop::POLL_INTERVAL;
 
 /// Iterator over items that a [`Reader`] has read ahead. Ends early if `stop` is set or the reader
 /// dropped, also while the source is blocked.
@@ -56,7 +56,7 @@ impl<T> Iterator for ReadAhead<'_, T> {
 
     fn next(&mut self) -> Option<T> {
         while !self.stop.load(Ordering::Relaxed) && self.reader.strong_count() > 0 {
-            match self.items.recv_timeout(LOOK) {
+            match self.items.recv_timeout(POLL_INTERVAL) {
                 Ok(item) => return Some(item),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,

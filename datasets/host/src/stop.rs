@@ -18,7 +18,7 @@ use crate::exit::ExitCode;
 const SIGNAL_BASE: u8 = 128;
 
 /// Interval at which waiting code polls the stop flag.
-pub(crate) const LOOK: Duration = Duration::from_millis(50);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Time left to a program to end by itself before it is made to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -101,7 +101,7 @@ pub fn unless_stopped<T: Send + 'static>(
         drop(working);
         outcome
     });
-    while done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+    while done.recv_timeout(POLL_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         if stop.load(Ordering::Relaxed) {
             return None;
         }

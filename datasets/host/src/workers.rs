@@ -16,7 +16,7 @@ use std::thread::{self, Builder, Scope};
 /// Size of a worker pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Workers {
-    /// Threads to start, at least 1.
+    /// Threads to start; 0 counts as 1.
     pub threads: usize,
     /// Fewest threads to work with if the system gives no more.
     pub least: usize,
@@ -53,7 +53,7 @@ impl Workers {
             permitted,
         };
         let shared = Arc::new((Mutex::new(queue), worker));
-        for started in 0..self.threads {
+        for started in 0..self.threads.max(1) {
             let (shared, sender) = (Arc::clone(&shared), sender.clone());
             let work = move || {
                 let (queue, worker) = &*shared;

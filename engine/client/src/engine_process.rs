@@ -24,7 +24,7 @@ const NOTICE: Duration = Duration::from_secs(1);
 /// Time an engine has to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
 /// Interval at which a wait checks the `stop` flag.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Capacity of the event queue; a full queue blocks the reader thread, and so the engine.
 const EVENTS: usize = 256;
 /// Most events processed in a handshake; no engine sends as many.
@@ -403,7 +403,7 @@ impl EngineProcess {
             let left = patience.saturating_sub(begun.elapsed());
             let next = match self.late.take() {
                 Some(event) => Ok(event),
-                None => self.events.recv_timeout(left.min(LOOK)),
+                None => self.events.recv_timeout(left.min(POLL_INTERVAL)),
             };
             match next {
                 // Judged by arrival time: an engine that floods its output must time out, and one

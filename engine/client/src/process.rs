@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const LINE_BYTES: u64 = 1 << 16;
 
 /// Interval at which to check whether a process has ended.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A process and its children. Dropping it ends them all.
 pub(crate) struct Process {
@@ -81,7 +81,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         let asked = Instant::now();
         while !self.has_ended() && asked.elapsed() < self.grace {
-            thread::sleep(LOOK);
+            thread::sleep(POLL_INTERVAL);
         }
         self.kill();
         // Does not block: the process has been killed.

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use crate::{os_error, value_error};
 
 /// Interval at which a search checks for signals.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Score of a mate, less its moves, as in a dataset.
 const MATE: i32 = 32_000;
@@ -146,7 +146,7 @@ impl Engine {
                 .spawn_scoped(scope, search)
                 .map_err(os_error)?;
             loop {
-                match outcome.recv_timeout(LOOK) {
+                match outcome.recv_timeout(POLL_INTERVAL) {
                     Ok(outcome) => return Ok(outcome),
                     Err(RecvTimeoutError::Timeout) => {
                         let interrupted = Python::attach(|py| py.check_signals());

@@ -74,7 +74,7 @@ impl Sample {
     fn contains(&self, record: &Record) -> bool {
         // Keys are uniform, and stay so under a bijection that the seed selects.
         let place = Random(Keyed::new(*record).key ^ Random(self.seed).bits()).bits();
-        (place as f64) < self.share * (u64::MAX as f64)
+        self.share == 1.0 || (place as f64) < self.share * (u64::MAX as f64)
     }
 }
 

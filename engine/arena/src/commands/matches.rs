@@ -199,7 +199,8 @@ impl MatchArgs {
         if self.sprt.is_empty() {
             return Ok(None);
         }
-        let sprt = self.sprt.join(",").parse::<Sprt>();
+        let parts = self.sprt.iter().map(|part| part.trim_matches(','));
+        let sprt = parts.collect::<Vec<_>>().join(",").parse::<Sprt>();
         sprt.map(Some)
             .map_err(|why| usage(&format!("--sprt: {why}")))
     }
