@@ -62,7 +62,7 @@ fn forecasts_from_nested_samples_of_real_games() {
         assert_eq!(doubled["axis"], axis);
         assert!(loss(&doubled["loss"]) <= now, "{doubled}");
     }
-    // One epoch of an eighth is too short.
+    // An epoch of an eighth of the data is too short.
     let epochs = found["doubled"][2]["unknown"].as_str().unwrap();
     assert!(epochs.contains("steps"), "{epochs}");
     for words in [

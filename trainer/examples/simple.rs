@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut seen, total) = (0, EPOCHS * dataset.len(Split::Train));
     for epoch in 1..=EPOCHS {
         let (mut loss, mut steps) = (0.0, 0);
-        // Each epoch has an order of its own, in groups that fit memory.
+        // Epochs differ in their order of records. Groups of records fit memory.
         for group in dataset.shuffled(Split::Train, SEED, epoch)? {
             for records in group?.chunks(BATCH) {
                 // The rate rises over the first twentieth of the run, since AdamW's first means

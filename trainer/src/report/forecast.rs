@@ -28,7 +28,7 @@ pub struct Measured {
     pub data: PathBuf,
     /// Fingerprint of the dataset.
     pub fingerprint: String,
-    /// Architecture of the planned net, in words.
+    /// Architecture of the planned net, for people.
     pub architecture: String,
     /// Device of the fits.
     pub device: String,
@@ -83,7 +83,7 @@ pub struct Forecast {
     pub now: Option<Estimate>,
     /// Forecast along each axis.
     pub doubled: Vec<Doubled>,
-    /// Answer in words.
+    /// Answer, as a sentence.
     pub verdict: String,
 }
 
