@@ -1,8 +1,8 @@
 //! Worker pool: several threads take jobs from one iterator, and the caller takes their results, in
-//! order or as they are completed.
+//! order or on completion.
 //!
-//! Memory is bounded by [`Workers::window`]: a job begins only if fewer results than that are not
-//! yet taken. Errors and panics of workers reach the caller ahead of results and end the pool; so
+//! Memory is bounded by [`Workers::window`]: a job begins only while fewer finished results than that
+//! wait to be taken. Errors and panics of workers reach the caller ahead of results and end the pool; so
 //! does dropping [`Results`].
 
 use std::collections::BTreeMap;

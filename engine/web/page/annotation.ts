@@ -1,4 +1,4 @@
-/** What is said of the move looked at, and how it is changed: glyph, comment, its place among variations. */
+/** Editor of the shown move's annotations: glyph, comment, and its place among variations. */
 import { $, make, refill } from "./dom";
 import type { GameState } from "./gamestate";
 import { type Item, openMenu } from "./menu";
@@ -15,13 +15,13 @@ export class Annotation {
   /** A comment that is being typed, and the one that it replaces. */
   private typed: { text: string; comment: string } | null = null;
   private pressed = false;
-  /** That of the node looked at. */
+  /** Comment of the shown node. */
   private comment = "";
 
   constructor(private readonly edit: (change: Edit) => void) {
     const box = $<HTMLTextAreaElement>("comment");
     box.oninput = () => (this.typed = { text: box.value, comment: this.comment });
-    // What is clicked on must not move away under the pointer.
+    // Commit after the click: a new layout would move its target away under the pointer.
     box.onchange = () => !this.pressed && this.commit();
     addEventListener("pointerdown", () => (this.pressed = true), true);
     for (const end of ["pointerup", "pointercancel"]) {

@@ -1,4 +1,4 @@
-/** What lies beside the page: the build has listed it in `beside.json`. */
+/** Contents of `beside.json`, in which the build lists the files beside the page. */
 /** Elo counted from the default net, and the 95 % interval; an end of it may be open. */
 export interface Strength {
   elo: number;

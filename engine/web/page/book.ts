@@ -16,7 +16,7 @@ const MARGIN = 40;
 const NODES = 20_000;
 const LINES = 8;
 
-/** What a move has brought its side: a point for a win, half a point for a draw. */
+/** Results of a move for its side: a win is a point, a draw half a point. */
 export interface Arm {
   games: number;
   points: number;
@@ -32,7 +32,7 @@ export function pick(arms: Arm[]): number {
   return bounds.indexOf(Math.max(...bounds));
 }
 
-/** What came of the games that have reached a position, for the visitor's opponent. */
+/** Returns the opponent's results in the visitor's games that reached a position. */
 export function armOf(games: PlayedGame[], key: string): Arm {
   const reached = games.filter(({ keys }) => keys.includes(key));
   const points = reached.map(({ side, winner }): number => (winner === null ? 0.5 : winner === side ? 0 : 1));

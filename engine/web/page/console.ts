@@ -14,7 +14,7 @@ const MOST_WORDS = 14;
 
 const IDLE = "Its thoughts appear here while it searches, or while you analyse.";
 
-/** Who is told what the visitor does with a line. */
+/** Receives the visitor's actions on a line of moves. */
 interface LineListener {
   /** Points at the end of these moves, or at none any more. */
   preview(moves: string[] | null): void;

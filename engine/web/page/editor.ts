@@ -9,7 +9,7 @@ const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 type Tool = "move" | "erase" | { color: Color; role: Role };
 
-/** Edits from a FEN; calls back with another, or with `null` to leave all as it was. */
+/** Opens the position editor at a FEN; calls `done` with the new FEN, or with `null` on cancel. */
 export function edit(board: Board, fen: string, orientation: Color, done: (fen: string | null) => string | null) {
   const fields = fen.split(" ");
   let tool: Tool = "move";

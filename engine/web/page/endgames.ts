@@ -1,4 +1,4 @@
-/** What endgame tables say, on hosts that have some. */
+/** Endgame tables of the host, if there are any: verdicts and best moves. */
 import { beside } from "./beside";
 import type { GameState } from "./gamestate";
 import { sentence } from "./format";
@@ -8,7 +8,7 @@ import type { SearchResult, SideName } from "./types";
 
 /** No table has more. */
 const MOST_MEN = 7;
-/** What a win by the tables is worth, in centipawns. */
+/** Score of a table win, in centipawns. */
 const WIN = 10_000;
 
 const menOf = (fen: string) => fen.split(" ")[0].replace(/[^a-z]/gi, "").length;
@@ -44,7 +44,7 @@ export class Endgames {
   }
 }
 
-/** In words, for the side to move. */
+/** Returns a verdict as a sentence; `turn` is the side to move. */
 export function verdictText({ result, plies }: Verdict, turn: SideName): string {
   if (result === "draw") return "Tables: draw.";
   const moves = Math.ceil(plies / 2);

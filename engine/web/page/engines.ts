@@ -1,4 +1,4 @@
-/** Who searches: an engine for each side that wants one, one for analysis, one for the curve. */
+/** The engines: one for each side that an engine plays, one for analysis, one for the curve. */
 import { Book } from "./book";
 import { Endgames } from "./endgames";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
@@ -16,7 +16,7 @@ const CURVE_NODES = 5000;
 /** Whether somebody may be looking: a page that is hidden has slow timers too. */
 const isWatched = () => document.visibilityState === "visible";
 
-/** Who is told of searches. */
+/** Receives the progress and results of searches. */
 export interface SearchListener {
   /** A search begins at a node: for the move of a side, or, with `null`, as an analysis. */
   began(node: number, side: SideName | null): void;
@@ -46,7 +46,7 @@ export class Engines {
   readonly endgames = new Endgames();
   private readonly analyst: KibitzSearcher;
   private readonly curve: KibitzSearcher;
-  /** What is being analysed. */
+  /** Request under analysis, as JSON; `null` without one. */
   private analysed: string | null = null;
   /** Counts what makes searches under way pointless. */
   private generation = 0;
@@ -111,9 +111,9 @@ export class Engines {
     this.curve.stop();
   }
 
-  /** Whoever has to think begins to, unless it does already; `stop` ends what others do. */
+  /** Starts the search that the state asks for, unless it runs already; `stop` ends other searches. */
   think({ analyse, lines, stop }: { analyse: boolean; lines: number; stop: () => void }) {
-    // Its workers and their memory are not kept for nothing.
+    // Free the workers and their memory.
     if (!analyse) this.analyst.close();
     if (this.thinking) return;
     const { state } = this;
@@ -137,7 +137,7 @@ export class Engines {
     const { evaluator } = state.sides[side];
     const begun = performance.now();
     this.thinking = side;
-    // It stands still after a reload, or where the engine failed.
+    // The clock is stopped after a reload or a failed engine.
     state.startClock();
     const node = state.end;
     this.listener.began(node, side);
@@ -161,7 +161,7 @@ export class Engines {
     } catch (error) {
       if (generation !== this.generation) return;
       state.clock?.stop();
-      // Whatever it is, it is tried again with a new worker.
+      // After any error the next search gets a new worker.
       searcher.close();
       this.listener.failed(error);
     }
@@ -188,12 +188,12 @@ export class Engines {
     };
   }
 
-  /** What a short search finds after every move of the line that is looked at. */
+  /** Draws the curve of the shown line, from a short search after every move. */
   async drawCurve() {
     await this.searchLine(this.state.line, CURVE_NODES, 1);
   }
 
-  /** What a longer search finds at the start and after every move of the game; `null` where that was broken off. */
+  /** Returns the findings of a longer search at the start and after every move of the game; `null` if interrupted. */
   async review(): Promise<(Finding | null)[] | null> {
     return this.searchLine(this.state.main, REVIEW_NODES, 0);
   }

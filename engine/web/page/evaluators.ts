@@ -1,4 +1,4 @@
-/** What can evaluate positions: nets, and material alone. */
+/** Evaluators of positions: nets, and material alone. */
 import { type Strengths, beside } from "./beside";
 import { make } from "./dom";
 import { signedCount } from "./format";
@@ -23,7 +23,7 @@ export const MATERIAL: Evaluator = {
   net: null,
 };
 
-/** What the evaluator of a file of the visitor's is called, before the file's name. */
+/** Prefix of the id of an evaluator from a visitor's file; the file's name follows. */
 const OWN = "file:";
 
 /** The choices of the drop-down: nets of the host and of former visits are fetched once chosen. */
@@ -36,7 +36,7 @@ export class Evaluators {
   /** Nets on their way, so that two who ask get the same one. */
   private readonly coming = new Map<string, Promise<Evaluator>>();
   private listed: Promise<void> | null = null;
-  /** What was measured; `null` where nothing is known. */
+  /** Measured strengths; `null` without measurements. */
   private strengths: Strengths | null = null;
 
   /** Asks which nets former visits have left, and which lie beside the page. */
@@ -69,7 +69,7 @@ export class Evaluators {
     });
   }
 
-  /** How strong an evaluator is, and how that is known. */
+  /** Returns a text on an evaluator's strength and its measurement. */
   strengthNote(id: string): string {
     const { strengths } = this;
     const strength = strengths?.elo[id];

@@ -65,10 +65,10 @@ const PIECES: Record<string, string> = {
 /** Begun with a capital letter. */
 export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** What an error says. */
+/** Returns the message of an error. */
 export const why = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** A move as it is read out: "knight takes f6, check". */
+/** Returns a move for screen readers: "knight takes f6, check". */
 export function spoken(ply: Ply): string {
   const { san } = ply;
   const suffix = san.endsWith("#") ? ", checkmate" : ply.check ? ", check" : "";
@@ -113,7 +113,7 @@ export function tagsOf(date: Date, white: string, black: string): [string, strin
   return [["Event", "Kibitz"], ["Site", "?"], ["Date", day], ["Round", "-"], ["White", white], ["Black", black]];
 }
 
-/** What a PGN says of the end; `null` while the game goes on. */
+/** Parses a PGN result code; `null` for an unfinished game. */
 export function resultOf(code: string | null): Result | null {
   const winner = ({ "1-0": "white", "0-1": "black", "1/2-1/2": null } as const)[code ?? ""];
   return winner === undefined ? null : { winner, reason: null };

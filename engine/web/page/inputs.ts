@@ -1,4 +1,4 @@
-/** The net's inputs in words. */
+/** Names of the net's inputs, for people. */
 import { make } from "./dom";
 import { pawns, sentence } from "./format";
 import type { InputReport } from "./types";

@@ -9,7 +9,7 @@ import { planes, strip } from "./tint";
 import { Tour } from "./tour";
 import type { Game, InputReport, InsideRequest, NetworkReport, PieceName } from "./types";
 
-/** What is put on squares: kings are there already. */
+/** Pieces that can be placed; kings are always on the board. */
 const PALETTE: PieceName[] = ["pawn", "knight", "bishop", "rook", "queen"];
 const LETTERS: Record<PieceName, string> = { pawn: "p", knight: "n", bishop: "b", rook: "r", queen: "q", king: "k" };
 const ORDER: PieceName[] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
@@ -25,7 +25,7 @@ export interface Looked {
 
 export class Inside {
   private looked: Looked | null = null;
-  /** What is changed by hand; `null` for a square that is emptied. */
+  /** Squares changed by hand; `null` marks an emptied square. */
   private readonly changes = new Map<Key, Figure | null>();
   private pass = false;
   /** A square that a piece is taken from, or a piece to be put down. */
@@ -81,7 +81,7 @@ export class Inside {
     this.tell();
   }
 
-  // What if
+  // Changes by hand
 
   private standing(): Map<Key, Figure> {
     const standing = new Map<Key, Figure>(read(this.looked?.fen ?? ""));
@@ -145,7 +145,7 @@ export class Inside {
     return { ...game, changes: changed ? changes : [], pass: changed && this.pass };
   }
 
-  // What is shown
+  // Drawing
 
   private draw() {
     if (!this.looked) return;
@@ -297,7 +297,7 @@ function onPlanes(report: NetworkReport): Set<number> {
   return new Set(report.inputs.map(planeOf).filter((index) => index !== null));
 }
 
-/** What pushes a neuron most either way. */
+/** Returns a sentence on the inputs that raise and lower a neuron most. */
 function pushes(on: number[], bias: number, sum: number, inputs: InputReport[]): string {
   const ranked = on.map((weight, index) => ({ weight, name: inputName(inputs[index]) })).sort((a, b) => b.weight - a.weight);
   const said = (some: typeof ranked) => some.map(({ weight, name }) => `${name} ${pawns(weight)}`).join(", ");

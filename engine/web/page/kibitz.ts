@@ -36,7 +36,7 @@ const SHARED = Uint8Array.of(
   133, 32, 1, 81, 114, 4, 64, 32, 0, 15, 11, 32, 0, 65, 16, 106, 33, 0, 32, 0, 32, 2, 71, 13, 0, 11, 65, 0, 11,
 );
 
-/** The imports that are a team's memory; of no words where there is no team. */
+/** Returns the module's imports for the memory of a team; zero words long without a team. */
 async function shared(memory?: WebAssembly.Memory): Promise<WebAssembly.ModuleImports> {
   if (!memory) return { words: () => 0, load: () => 0n, store: () => {}, find: () => 0 };
   const { instance } = await WebAssembly.instantiate(SHARED, { m: { m: memory } });
@@ -47,7 +47,7 @@ async function shared(memory?: WebAssembly.Memory): Promise<WebAssembly.ModuleIm
 export class Breakdown extends Error {}
 
 type Op = Request["op"];
-/** What a request of this name brings. */
+/** Type of the reply to request `O`. */
 export type ReplyTo<O extends Op> = Extract<Reply, Record<O, unknown>>[O];
 
 /** An instance of the module. */
@@ -57,7 +57,7 @@ export class Kibitz {
     private readonly another: () => Exports,
   ) {}
 
-  /** `report` is told of every iteration of a search; `memory` is that of a team. */
+  /** Instantiates the module; `report` gets every iteration of a search, `memory` is shared by a team. */
   static async start(
     module: WebAssembly.Module,
     report: (iteration: Iteration) => void = () => {},
@@ -77,8 +77,8 @@ export class Kibitz {
   }
 
   /**
-   * Throws an `Error` that says why where there is no reply. After a
-   * `Breakdown` it can be asked again, and has its own net.
+   * Returns the reply to a request; throws an `Error` with the reason if there is none. After a
+   * `Breakdown` the module can be asked again, and has its own net.
    */
   ask<R extends Request>(request: R): ReplyTo<R["op"]> {
     const reply = this.call("ask", new TextEncoder().encode(JSON.stringify(request)));

@@ -5,7 +5,7 @@ import { Team, newWorker } from "./team";
 import type { Iteration, SearchRequest, SearchResult } from "./types";
 import type { FromWorker, ToWorker } from "./workermessages";
 
-/** How long a worker may take to be ready, in milliseconds. */
+/** Time limit for a worker to get ready, in milliseconds. */
 const START_TIME = 20_000;
 
 export class KibitzSearcher implements Searcher {
@@ -37,7 +37,7 @@ export class KibitzSearcher implements Searcher {
 
   search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
-    // By nodes or depth a search can be had again, and at a rating it is weak enough alone.
+    // Searches by nodes or depth must be repeatable, and those at a rating weak: no helpers.
     const joint = this.threads > 1 && !request.nodes && !request.depth && !request.elo;
     if (joint && !this.team) {
       this.endWorker();
@@ -104,7 +104,7 @@ export class KibitzSearcher implements Searcher {
       if (this.worker !== worker) return;
       if ("ready" in data) {
         clearTimeout(deadline);
-        // The worker's lock is had when it has ended, whatever the reason.
+        // The lock is granted once the worker has ended, for any reason.
         navigator.locks
           ?.request(lock, { signal: this.leave.signal }, () => failed(new Error("its worker has ended")))
           .catch(() => {});

@@ -19,7 +19,7 @@ export function linkTo(game: Game, ply: number, evals: (WhiteScore | null)[]): s
   if (evals.some((score) => score)) parts.set("evals", evals.map(scoreCode).join(","));
   const url = new URL(location.href);
   url.search = "";
-  // Commas, slashes and underscores may stand in a fragment as they are.
+  // A fragment may contain commas and slashes unescaped.
   url.hash = parts.toString().replaceAll("%2C", ",").replaceAll("%2F", "/");
   return url.href;
 }

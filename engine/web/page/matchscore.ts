@@ -9,12 +9,15 @@ const WON_PLIES = 8;
 const DRAWN = 10;
 const DRAWN_PLIES = 16;
 const DRAWN_FROM = 80;
-/** Fewer say nothing of Elo. */
+/** Smallest number of games that Elo is shown for. */
 export const LEAST_GAMES = 10;
 /** Standard errors of the 95 % interval. */
 const Z_95 = 1.96;
 
-/** What the searches of a game's positions found, each position after a move; the last one is not searched yet. */
+/**
+ * Returns the adjudicated result of a match game, or `null`. `found` has the search score after
+ * each move; the last position is not searched yet.
+ */
 export function agreed(found: (WhiteScore | null)[]): Result | null {
   const scores = found.slice(0, -1).map((score) => (!score ? null : "mate" in score ? Math.sign(score.mate) * 10_000 : score.cp));
   const lately = (plies: number, test: (score: number) => boolean) =>

@@ -1,16 +1,16 @@
-/** What the evaluator thinks: each piece's worth where it stands. */
+/** View of the evaluator: its value, and the worth of each piece on its square. */
 import { read } from "chessground/fen";
 import type { Key } from "chessground/types";
 import { $, figure, make } from "./dom";
 import { pawns } from "./format";
 import type { NetDescription, PieceValue, PositionEvaluation } from "./types";
 
-/** What the evaluator makes of a position. */
+/** Evaluation of the position `fen`. */
 export interface View extends PositionEvaluation {
   fen: string;
 }
 
-/** What stands on the squares: worth from the owner's view. */
+/** Returns the label of each square: the piece's worth from its owner's view. */
 export function notes(view: View): Map<Key, { text: string; good: boolean }> {
   const standing = read(view.fen);
   return new Map(
@@ -60,7 +60,7 @@ export function showWorths(view: View, pick: (square: Key) => void) {
   $("worths").replaceChildren(column("white"), column("black"));
 }
 
-/** What there is to say of the evaluator's net. */
+/** Shows the description of the evaluator's net. */
 export function showDescription(description: NetDescription) {
   $("evaluator-note").textContent = describe(description);
 }

@@ -86,10 +86,10 @@ const MOST = { minutes: 180, seconds: 60 };
 /** The shortest time to begin with, in milliseconds. */
 const LEAST_CLOCK = 10_000;
 
-/** A number within its range, whatever was written. */
+/** Rounds a stored value and clamps it to `0..=most`; 0 if it is not a number. */
 const within = (value: unknown, most: number) => Math.min(Math.max(Math.round(Number(value)) || 0, 0), most);
 
-/** What was chosen the last time, as far as it is still a choice. */
+/** Returns the choices of the last time that are still offered. */
 function remembered(): Choices {
   const kept = fields(load("new"));
   const one = <T extends string>(choices: [T, string][], value: unknown, otherwise: T): T =>
@@ -214,7 +214,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     if (target === slider && by !== "full") {
       chosen.steps = { ...chosen.steps, [by]: Number(slider.value) };
     }
-    // Whoever turns to analysis hardly wants the moves gone.
+    // Analysis keeps the moves of the game by default.
     if ((target as HTMLInputElement).name === "mode") fromHere.checked = begun && (target as HTMLInputElement).value === "analysis";
     show();
   };

@@ -16,14 +16,14 @@ const MOST_OF_FILE = 50;
 interface Source {
   game: Game;
   sides: SideName[];
-  /** Of a game on this device. */
+  /** Start time of a game on this device, its id. */
   begun?: number;
 }
 
 export class Practice {
   private puzzles = keptPuzzles();
   private current: Puzzle | null = null;
-  /** How much of the answer is shown: nothing, the piece, the move. */
+  /** Hints given: 0 none, 1 the piece, 2 the move. */
   private hints = 0;
   private searching = false;
   private readonly search: PuzzleSearch;
@@ -129,7 +129,7 @@ export class Practice {
     this.show();
   }
 
-  // How they are solved
+  // Solving
 
   /** The next one, of those that were solved least. */
   private next() {

@@ -20,14 +20,14 @@ export interface Puzzle {
   /** The game up to the position. */
   game: Game;
   side: SideName;
-  /** What was played, as people write it. */
+  /** The move played, in SAN. */
   played: string;
-  /** What it gave away, from 0 to 1. */
+  /** Chance to win that the move gave away, from 0 to 1. */
   loss: number;
   better: string[];
   /** The mover's chance by the better move. */
   chance: number;
-  /** How often it was solved. */
+  /** Number of times that the puzzle was solved. */
   solved: number;
 }
 
@@ -53,7 +53,7 @@ export const keepPuzzles = (puzzles: Puzzle[]) => save("puzzles", puzzles);
 
 const nameOf = ({ game }: Puzzle) => `${game.start} ${game.moves}`;
 
-/** Those that are new, behind those that are there. */
+/** Appends the new ones of `found` to `puzzles`. */
 export function joined(puzzles: Puzzle[], found: Puzzle[]): Puzzle[] {
   const known = new Set(puzzles.map(nameOf));
   return [...puzzles, ...found.filter((puzzle) => !known.has(nameOf(puzzle)))].slice(0, MOST_PUZZLES);

@@ -1,4 +1,4 @@
-/** What came of the visitor's games that have reached the position looked at; games out, and forgotten. */
+/** Results of the visitor's games that reached the shown position; saving and deleting these games. */
 import { type PlayedGame, keepGames, playedGames } from "./archive";
 import { varies } from "./book";
 import { $, make } from "./dom";
@@ -20,7 +20,7 @@ function tally(games: PlayedGame[]): Tally {
   return { won, drawn, lost: games.length - won - drawn };
 }
 
-/** By the moves that were played next, the most frequent first. */
+/** Groups games by the move played next, the most frequent first. */
 function byMove(games: PlayedGame[], key: string): { uci: string; games: PlayedGame[] }[] {
   const moves = new Map<string, { uci: string; games: PlayedGame[] }>();
   for (const game of games) {

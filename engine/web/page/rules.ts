@@ -3,12 +3,12 @@ import type { Evaluator } from "./evaluators";
 import { Breakdown, type Kibitz, type ReplyTo } from "./kibitz";
 import type { Edit, Edited, Game, GameReport, GameText, InsideRequest, MoveChange, MoveValue, NetDescription, NetworkReport, PositionEvaluation, PositionReport, ReadGame, Request, Review, ReviewRequest, Tree, WrittenGame } from "./types";
 
-/** What evaluates. */
+/** Evaluator of the module. */
 type Source = Pick<Evaluator, "kind" | "net">;
 
 export class Rules {
   private source: Source = { kind: "network", net: null };
-  /** Whether the module has it: it loses it where it breaks down. */
+  /** Whether the module has loaded `source`; a breakdown loses it. */
   private loaded = true;
 
   constructor(private readonly kibitz: Kibitz) {}
@@ -70,13 +70,13 @@ export class Rules {
     return this.ask({ op: "writePgn", ...game });
   }
 
-  /** By the evaluator in use; throws where that is of no use. */
+  /** Returns the current evaluator's evaluation; throws if the evaluator cannot be used. */
   evaluate(game: Game): PositionEvaluation {
     if (!this.loaded) this.load();
     return this.ask({ op: "evaluate", ...game });
   }
 
-  /** What the evaluator's net does with a position; `null` where it has none. */
+  /** Returns the activations of the evaluator's net in a position; `null` without a net. */
   inside(request: InsideRequest): NetworkReport | null {
     if (!this.loaded) this.load();
     return this.ask({ op: "inside", ...request });
@@ -88,7 +88,7 @@ export class Rules {
     return this.ask({ op: "weigh", ...game });
   }
 
-  /** What the last move has changed for the evaluator; `null` where there is none. */
+  /** Returns the changes of the pieces' worth by the last move; `null` without a move. */
   change(game: Game): MoveChange | null {
     if (!this.loaded) this.load();
     return this.ask({ op: "change", ...game });

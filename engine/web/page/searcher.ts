@@ -1,4 +1,4 @@
-/** Who can be asked for a move: Kibitz in its worker, or another engine in its own. */
+/** Interface of an engine in a worker: Kibitz or Stockfish. */
 import type { Evaluator } from "./evaluators";
 import type { Finding, Iteration, SearchRequest, SearchResult } from "./types";
 
@@ -13,7 +13,7 @@ export interface Searcher {
 /** Nodes for each position of a game that is looked through for mistakes. */
 export const REVIEW_NODES = 20_000;
 
-/** What a search finds: `null` where the game is over, `undefined` where the search was stopped. */
+/** Returns the finding of a search: `null` if the game is over, `undefined` if the search was stopped. */
 export async function find(searcher: Searcher, request: SearchRequest): Promise<Finding | null | undefined> {
   let pv: string[] = [];
   const result = await searcher.search(request, (iteration) => {

@@ -1,11 +1,11 @@
-/** Who plays a side, and how strongly. */
+/** Player of a side, and its strength. */
 import type { Evaluators } from "./evaluators";
 import { count } from "./format";
 import type { SideName } from "./types";
 
 export type Who = "human" | "kibitz" | "stockfish";
 
-/** What a strength may be a limit in. */
+/** Units of a limited strength. */
 export const LIMITS = ["depth", "nodes", "time"] as const;
 
 /** The ratings to play at. */
@@ -18,7 +18,7 @@ export type Strength =
 export interface Side {
   who: Who;
   strength: Strength;
-  /** An evaluator's id; '' stands for the one of the drop-down. */
+  /** Id of the evaluator; '' is the one chosen in the drop-down. */
   evaluator: string;
 }
 

@@ -1,4 +1,4 @@
-/** Stockfish in a worker of its own, by UCI; there where the page was built with it. */
+/** Stockfish in a worker, by UCI; available if the page was built with it. */
 import type { Rules } from "./rules";
 import type { PendingSearch, Searcher } from "./searcher";
 import type { Iteration, SearchRequest, SearchResult, WhiteScore } from "./types";
@@ -6,7 +6,7 @@ import type { Iteration, SearchRequest, SearchResult, WhiteScore } from "./types
 /** Whether the page was built with Stockfish. */
 export const available = Boolean(import.meta.env.VITE_STOCKFISH);
 
-/** How long it may take to be heard of: its net alone is some megabytes. In milliseconds. */
+/** Time limit for the first answer, in milliseconds: the net alone has some megabytes. */
 const START_TIME = 120_000;
 
 export class Stockfish implements Searcher {
@@ -67,7 +67,7 @@ export class Stockfish implements Searcher {
   }
 }
 
-/** Its least `UCI_Elo`. */
+/** Stockfish's smallest `UCI_Elo`. */
 const LEAST_ELO = 1320;
 
 function limits({ depth, nodes, movetime, clock }: SearchRequest, white: boolean): string {

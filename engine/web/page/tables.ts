@@ -10,7 +10,7 @@ interface Exports {
   answer_start(): number;
 }
 
-/** What the tables say of a position, as `engine/web/tables/src/lib.rs` has it. */
+/** Table verdict of a position, as `engine/web/tables/src/lib.rs` writes it. */
 export interface Verdict {
   /** For the side to move. */
   result: "win" | "draw" | "loss";

@@ -13,7 +13,7 @@ const MOST_THREADS = 16;
 /** The most threads that a search may have here: 1 where memory cannot be shared. */
 export const mostThreads = globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
 
-/** Of 64 KiB: for the table, and what stands before it. */
+/** Pages of 64 KiB: the transposition table and the header before it. */
 const PAGES = 513;
 
 /** The first words of the memory, as `team.rs` has them: the search's number, and the nodes of each helper. */

@@ -64,7 +64,7 @@ export class Tour {
 
   constructor(private readonly places: Record<Place, HTMLElement>) {}
 
-  /** The numbers that it tells of; `null` where there is no net. */
+  /** Shows the tour with a position's numbers; `null` without a net. */
   show(report: NetworkReport | null) {
     this.report = report;
     this.draw();

@@ -15,7 +15,7 @@ const MOST_MOVES = 10;
 /** Changes of worth that are shown. */
 const MOST_CHANGES = 6;
 
-/** What is asked about the position. */
+/** Evaluations that the explanation asks for. */
 export interface Judge {
   weigh(game: Game): MoveValue[];
   change(game: Game): MoveChange | null;
@@ -30,7 +30,7 @@ export interface Looked {
   /** The move with its number; empty at the start. */
   name: string;
   orientation: Color;
-  /** Of what judges: another one is another answer. */
+  /** Id of the evaluator; another one gives another explanation. */
   evaluator: string;
 }
 
@@ -137,7 +137,7 @@ export class Why {
     const sign = looked.fen.split(" ")[1] === "w" ? 1 : -1;
     const played = moves.find(({ uci }) => uci === looked.game.moves.at(-1));
     const best = moves[0];
-    // Of several moves to a square the best, which comes first.
+    // The best move to each square: moves are sorted best first.
     const to = new Map<string, MoveValue>();
     for (const move of moves) if (!to.has(move.to) && (!picked || move.from === picked)) to.set(move.to, move);
     const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
@@ -170,7 +170,7 @@ function ranked(played: MoveValue, moves: MoveValue[], fen: string): string {
   return `For the net alone, which looks no move ahead, ${played.san} is ${place} among ${mover}’s ${moves.length} moves (${said(played)}); ${rank ? "first" : "second"} is ${other.san} (${said(other)}).`;
 }
 
-/** What the search says of the move and of the best other one. */
+/** Returns a sentence that compares the searches of the move and of the best other move. */
 function compared({ san }: MoveValue, own: Choice, other: Choice | null, mover: SideName): string {
   const nodes = NODES.toLocaleString("en");
   if (!other) return `A search of ${nodes} nodes: ${scoreText(own.score)}.`;
@@ -184,7 +184,7 @@ function compared({ san }: MoveValue, own: Choice, other: Choice | null, mover: 
 
 const pawnsOf = (score: WhiteScore) => ("mate" in score ? Math.sign(score.mate) * 1000 : score.cp / 100);
 
-/** What the move takes, and what comes en prise or out of it. */
+/** Returns sentences on the capture, and on pieces that come en prise or out of it. */
 function changed({ mover, pieces, threats: [before, after] }: MoveChange): string[] {
   const reasons: string[] = [];
   const taken = pieces.find(({ to }) => to === null);
@@ -205,7 +205,7 @@ function changed({ mover, pieces, threats: [before, after] }: MoveChange): strin
 
 const named = ({ color, piece, from, to }: WorthChange) => `${color} ${piece} ${to === from ? `on ${from}` : `from ${from} to ${to}`}`;
 
-/** How much more or less a piece is worth to its side. */
+/** Returns a phrase on a piece's gain or loss of worth for its side. */
 function turned(change: WorthChange): string {
   const more = (change.color === "white" ? 1 : -1) * (change.after - change.before);
   return `the ${named(change)} is worth ${Math.abs(more).toFixed(2)} pawns ${more > 0 ? "more" : "less"}`;
@@ -215,7 +215,7 @@ function line(what: string, fen: string, { score, san }: Choice): HTMLElement {
   return make("p", {}, make("span", { className: "quiet", textContent: what }), make("b", { textContent: scoreText(score) }), make("span", { textContent: lineText(fen, san.slice(0, MOST_MOVES)) }));
 }
 
-/** What each piece was worth and is, and the inputs for what is en prise. */
+/** Returns the table of the pieces' worth before and after, and the en-prise inputs. */
 function details({ pieces, threats: [before, after] }: MoveChange): HTMLElement[] {
   const most = pieces
     .filter(({ to }) => to !== null)

@@ -1,4 +1,4 @@
-/** What passes between the page and the worker that searches. */
+/** Messages between the page and a search worker. */
 import type { Evaluator } from "./evaluators";
 import type { HelpRequest, Iteration, SearchRequest, SearchResult } from "./types";
 
@@ -7,7 +7,7 @@ export type ToWorker =
       task: "start";
       module: WebAssembly.Module;
       evaluator: Pick<Evaluator, "kind"> & { net: ArrayBufferLike | null };
-      /** That of the team, where the worker belongs to one. */
+      /** Shared memory of the team that the worker belongs to. */
       memory?: WebAssembly.Memory;
       /** To be held as long as the worker lives. */
       lock?: string;
@@ -19,5 +19,5 @@ export type FromWorker =
   | { ready: true }
   | { iteration: Iteration }
   | { result: SearchResult }
-  /** Of no use any more; by the `evaluator` where it began well without it. */
+  /** The worker has failed and ends; by the `evaluator` if the module started without it. */
   | { failed: string; by: "engine" | "evaluator" };

@@ -1,9 +1,9 @@
 //! Power laws `floor + scale * size^-exponent`, fitted to losses by least squares.
 //!
-//! Losses of a learning curve fall so between the region of too little data, where a net is no
-//! better than a guess, and the floor that no amount of data lowers (Hestness et al., "Deep
-//! learning scaling is predictable, empirically", 2017); with the size of the network they do as
-//! well (Kaplan et al., "Scaling laws for neural language models", 2020).
+//! Losses of a learning curve follow such a law between the region of too little data, where a net
+//! guesses, and the floor that more data does not lower (Hestness et al., "Deep
+//! learning scaling is predictable, empirically", 2017). The size of the network has the same effect
+//! (Kaplan et al., "Scaling laws for neural language models", 2020).
 
 use serde::Serialize;
 
