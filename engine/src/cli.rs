@@ -79,6 +79,18 @@ pub fn main() -> process::ExitCode {
     result.unwrap_or_else(|error| error::report(&error)).into()
 }
 
+/// Returns the lines before a `quit` that follows `genfens`. OpenBench gives both, and waits for all
+/// openings, which `quit` would cut short.
+fn without_quit(lines: &[String]) -> &[String] {
+    let mut has_openings = false;
+    let quit = lines.iter().position(|line| {
+        let (command, _) = uci::Command::read(line);
+        has_openings |= matches!(command, Some(uci::Command::GenFens(_)));
+        has_openings && matches!(command, Some(uci::Command::Quit))
+    });
+    &lines[..quit.unwrap_or(lines.len())]
+}
+
 /// Runs UCI lines given as arguments. An unknown UCI command is a usage error: it was probably
 /// meant as a subcommand.
 fn obey(lines: &[String]) -> anyhow::Result<ExitCode> {
@@ -91,7 +103,7 @@ fn obey(lines: &[String]) -> anyhow::Result<ExitCode> {
         let mut cli = Cli::command();
         cli.error(ErrorKind::InvalidSubcommand, message).exit();
     }
-    session::run(io::Cursor::new(lines.join("\n")))
+    session::run(io::Cursor::new(without_quit(lines).join("\n")))
 }
 
 /// Prints completions or writes man pages.

@@ -2,8 +2,9 @@
 //! its bench, openings and SPSA options.
 
 use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::{fs, str};
 
 use engine::{Position, TUNABLES, parse_fen, write_fen};
@@ -208,6 +209,83 @@ fn openings_are_legal_even_and_determined_by_the_seed() {
     let from_book = generate(&request);
     assert_eq!(from_book.len(), 20);
     assert!(from_book.iter().all(|fen| !distinct.contains(fen)));
+}
+
+/// Starts the engine with pipes for input and output.
+fn start() -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Takes weeks unless it is stopped.
+const ENDLESS: &str = "genfens 1000000000 seed 1 book None";
+
+#[test]
+fn stop_and_quit_end_the_openings() {
+    // Far more lines than a pipe holds.
+    const MOST: usize = 10_000;
+    let mut process = start();
+    let mut input = process.stdin.take().unwrap();
+    let output = BufReader::new(process.stdout.take().unwrap());
+    let mut output = output.lines().map(Result::unwrap);
+    for end in ["stop\nd", "quit"] {
+        writeln!(input, "{ENDLESS}").unwrap();
+        let first = output.next().unwrap();
+        assert!(first.starts_with("info string genfens "), "{first}");
+        writeln!(input, "{end}").unwrap();
+        let rest = output.by_ref().take(MOST);
+        let rest = rest.take_while(|line| !line.starts_with("Checkers:"));
+        assert!(rest.count() < MOST, "{end}");
+    }
+    // The input is still open.
+    assert!(process.wait().unwrap().success());
+    drop(input);
+}
+
+/// A script may close the input behind its last command.
+#[test]
+fn the_end_of_input_waits_for_the_openings() {
+    let request = "genfens 40 seed 1 book None";
+    let mut process = start();
+    writeln!(process.stdin.take().unwrap(), "{request}").unwrap();
+    let output = process.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(text(&output), engine(&[request, "quit"]));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_openings() {
+    let mut process = start();
+    writeln!(process.stdin.take().unwrap(), "{ENDLESS}").unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    test_support::send_signal("TERM", &process);
+    assert!(output.lines().all(|line| line.is_ok()));
+    assert_eq!(process.wait().unwrap().code(), Some(143));
+}
+
+/// Opening a named pipe without a writer waits.
+#[cfg(unix)]
+#[test]
+fn quit_does_not_wait_for_a_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("book.epd");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&book)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut process = start();
+    let mut input = process.stdin.take().unwrap();
+    writeln!(input, "genfens 1 seed 1 book {}\nquit", book.display()).unwrap();
+    let output = process.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(text(&output), "");
+    drop(input);
 }
 
 /// The client waits at most 15 s.

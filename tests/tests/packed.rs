@@ -480,7 +480,6 @@ fn killed_and_resumed(source: &Path, dataset: &Path) -> Said {
             }
             thread::sleep(Duration::from_millis(2));
         }
-        thread::sleep(Duration::from_millis(30));
         child.kill().unwrap();
         child.wait().unwrap();
         let said = build(&[source], dataset).succeeded();

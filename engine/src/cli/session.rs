@@ -180,7 +180,10 @@ impl Session {
             Command::SetOption(option) => self.settle(Job::Set(option))?,
             Command::Position(position) => self.give(Job::Position(Some(position)))?,
             Command::NoPosition => self.give(Job::Position(None))?,
-            Command::GenFens(asked) => self.give(Job::Openings(asked))?,
+            Command::GenFens(asked) => {
+                let control = self.begin(false, true);
+                self.give(Job::Openings { asked, control })?;
+            }
             Command::Display => self.give(Job::Display)?,
             Command::Eval => self.give(Job::Eval)?,
             Command::Flip => self.give(Job::Flip)?,

@@ -15,7 +15,7 @@ use host::{ExitCode, StopSignal, print, rate, tell, thousands};
 
 use crate::games::adjudication::{Draw, Resign};
 use crate::players::spec::{self, EngineSpec, Net, Program};
-use crate::selfplay::earlier;
+use crate::selfplay::earlier::Destination;
 use crate::selfplay::format::Format;
 use crate::selfplay::game::{MAX_PLIES, Rules};
 use crate::selfplay::generator::{Archive, Generator, OutputRecord, Work};
@@ -43,8 +43,9 @@ hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between ga
 
 The output is FILE.part until it is complete; FILE.json records its settings. Ctrl-C ends early:
 FILE then has the games so far. After any interruption the same command continues to the same
-bytes, with any --concurrency. With more --games or --positions it adds to a complete FILE. A game
-of {MAX_PLIES} plies is drawn. Contents of the file: docs/self-play.md.
+bytes, with any --concurrency. With more --games or --positions it adds to a complete FILE. With
+--force an existing FILE stays until the new one, FILE.new, is complete. A game of {MAX_PLIES} plies is
+drawn. Contents of the file: docs/self-play.md.
 
 Exit codes:
 {}",
@@ -72,7 +73,7 @@ pub struct GenerateArgs {
     /// Output file: .pgn.zst, .pgn, or .viri for viriformat
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
-    /// Replace an existing --out, even of other settings
+    /// Replace an existing --out, even of other settings, once all games are played
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -165,11 +166,9 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let tables = open_tables(args.syzygy.as_deref())?;
     let settings = args.settings(&net, tables.as_ref())?;
     let rules = args.rules(tables);
-    match args.force {
-        true => earlier::remove(&args.out)?,
-        false => earlier::grow(&args.out, &settings)?,
-    }
-    let (record, work) = match Archive::open(&args.out, settings, format.is_compressed())? {
+    let destination = Destination::open(&args.out, &settings, args.force)?;
+    let opened = Archive::open(destination.path(), settings, format.is_compressed())?;
+    let (record, work) = match opened {
         OpenedArchive::Finished(record) => {
             let out = args.out.display();
             tell(format_args!("{out}: finished before"));
@@ -189,17 +188,31 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
             (record, Some((generator.concurrency, work)))
         }
     };
-    let report = Report::new(&args.out, &record, work);
+    let is_enough = record.made_by.is_enough(&record.done.counts);
+    if is_enough {
+        destination.replace()?;
+    }
+    let out = match destination.keeps_earlier() && !is_enough {
+        true => destination.path(),
+        false => &args.out,
+    };
+    let report = Report::new(out, &record, work);
     print(&match args.json {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => report.text(),
     })?;
-    if record.made_by.is_enough(&record.done.counts) {
+    if is_enough {
         return Ok(ExitCode::Done);
     }
-    tell(match args.force {
-        true => "interrupted; the same command without --force goes on",
-        false => "interrupted; the same command goes on",
+    let unchanged = format!("interrupted; {} is unchanged", args.out.display());
+    let command = match args.force {
+        true => "the same command without --force",
+        false => "the same command",
+    };
+    tell(match destination.keeps_earlier() {
+        true if record.done.counts.games == 0 => unchanged,
+        true => format!("{unchanged}; {command} goes on"),
+        false => format!("interrupted; {command} goes on"),
     });
     Ok(stop.exit_code())
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -98,14 +98,20 @@ fn a_killed_run_resumes_to_the_same_file() {
     }
 }
 
-/// Starts a run, and interrupts it once the output has more than `bytes`.
-fn interrupt(arguments: &[&str], out: &Path, bytes: u64) -> Output {
+/// Starts a run, and returns it once the file `written` has more than `bytes`.
+fn start(arguments: &[&str], out: &Path, written: &Path, bytes: u64) -> Child {
     let mut command = command(arguments, out);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = run.spawn().unwrap();
-    while size(out) <= bytes && run.try_wait().unwrap().is_none() {
+    while size(written) <= bytes && run.try_wait().unwrap().is_none() {
         sleep(Duration::from_millis(1));
     }
+    run
+}
+
+/// Starts a run, and interrupts it once the output has more than `bytes`.
+fn interrupt(arguments: &[&str], out: &Path, bytes: u64) -> Output {
+    let run = start(arguments, out, out, bytes);
     test_support::send_signal("INT", &run);
     run.wait_with_output().unwrap()
 }
@@ -228,6 +234,117 @@ fn replaces_an_output_only_by_force() {
     statistics(&games(&["--force"]), &out);
     assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+/// An interrupted replacement leaves the earlier output, and goes on beside it.
+#[test]
+fn keeps_the_earlier_output_until_the_new_one_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let [out, expected] = [path("games.pgn"), path("expected.pgn")];
+    let new = beside(&out, ".new");
+    let earlier = [&NET[..], &["--games", "3"]].concat();
+    statistics(&earlier, &out);
+    let before = (fs::read(&out).unwrap(), record(&out));
+    let is_unchanged = || (fs::read(&out).unwrap(), record(&out)) == before;
+    let more = |games: &'static str| [&NET[..], &["--seed", "2", "--games", games]].concat();
+    let endless = more("1000000");
+    let forced = [&endless[..], &["--force"]].concat();
+
+    // A run without any game.
+    let engine = ["--engine", UNEVEN, "--nodes", "1", "--hard-nodes", "1"];
+    let openings = ["--opening-limit", "0", "--random-plies", "1"];
+    let none = [&engine[..], &openings, &["--games", "2", "--force"]].concat();
+    let (code, message) = refusal(&none, &out);
+    assert_eq!(code, Some(1), "{message}");
+    assert!(is_unchanged());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+
+    let mut run = start(&forced, &out, &new, 0);
+    for arguments in [&earlier, &endless, &forced] {
+        let (code, message) = refusal(arguments, &out);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(message.contains("in use"), "{message}");
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(is_unchanged());
+    assert_eq!(statistics(&earlier, &out)["run"], Value::Null);
+
+    let run = start(&endless, &out, &new, size(&new));
+    test_support::send_signal("INT", &run);
+    let said = run.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(130));
+    let message = String::from_utf8_lossy(&said.stderr);
+    let words = "games.pgn is unchanged; the same command goes on";
+    assert!(message.contains(words), "{message}");
+    let found: Value = serde_json::from_slice(&said.stdout).unwrap();
+    assert!(found["out"].as_str().unwrap().ends_with("games.pgn.new"));
+    assert!(is_unchanged());
+
+    // With --force it begins anew.
+    let two = more("2");
+    statistics(&two, &expected);
+    statistics(&[&two[..], &["--force"]].concat(), &out);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
+    assert_eq!(record(&out), record(&expected));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+/// An interrupted replacement goes on to the bytes of an output of its own, and grows.
+#[test]
+fn an_interrupted_replacement_resumes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let [out, expected] = [path("games.viri"), path("expected.viri")];
+    let new = beside(&out, ".new");
+    fs::write(&out, "mine").unwrap();
+    let endless = [&NET[..], &["--games", "1000000"]].concat();
+    let run = start(&[&endless[..], &["--force"]].concat(), &out, &new, 0);
+    test_support::send_signal("INT", &run);
+    let said = run.wait_with_output().unwrap();
+    let message = String::from_utf8_lossy(&said.stderr);
+    assert!(message.contains("without --force goes on"), "{message}");
+    assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
+    let games = record(&new)["done"]["games"].as_u64().unwrap();
+    assert!(games > 0, "{message}");
+    let more = (games + 5).to_string();
+    let more = [&NET[..], &["--games", &more]].concat();
+    statistics(&more, &out);
+    statistics(&more, &expected);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
+    assert_eq!(record(&out), record(&expected));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+}
+
+/// A kill before, between or after the renames at the end of a replacement.
+#[test]
+fn a_killed_replacement_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let [out, other] = [path("games.pgn"), path("other.pgn")];
+    let new = beside(&out, ".new");
+    let with = |seed: &'static str| [&NET[..], &["--games", "3", "--seed", seed]].concat();
+    statistics(&with("2"), &other);
+    let [games, json] = [other.clone(), beside(&other, ".json")];
+    for renamed in 0..3 {
+        statistics(&[&with("1")[..], &["--force"]].concat(), &out);
+        fs::write(beside(&out, ".part"), "an earlier unfinished output").unwrap();
+        fs::copy(&games, if renamed > 0 { &out } else { &new }).unwrap();
+        let place = if renamed > 1 { &out } else { &new };
+        fs::copy(&json, beside(place, ".json")).unwrap();
+        assert_eq!(
+            statistics(&with("2"), &out)["run"],
+            Value::Null,
+            "{renamed}"
+        );
+        assert_eq!(fs::read(&out).unwrap(), fs::read(&other).unwrap());
+        assert_eq!(record(&out), record(&other));
+        assert!(
+            !new.exists() && !beside(&new, ".json").exists(),
+            "{renamed}"
+        );
+    }
 }
 
 /// The game that reaches the number is the last.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use std::{env, thread};
@@ -40,7 +40,12 @@ pub enum Job {
     /// `position`; `None` if unplayable
     Position(Option<Box<Position>>),
     /// `genfens`
-    Openings(GenFens),
+    Openings {
+        /// Parameters.
+        asked: GenFens,
+        /// Stop flag and state.
+        control: Arc<Control>,
+    },
     /// `d`
     Display,
     /// `eval`
@@ -139,13 +144,9 @@ impl EngineThread {
                     }
                     self.settled();
                 }
-                Job::Openings(asked) => {
-                    let generated = openings::generate(&mut self.engine, &asked, |opening| {
-                        say(&format!("info string genfens {}", write_fen(opening))).is_ok()
-                    });
-                    if let Err(error) = generated {
-                        inform(&format!("{error:#}"));
-                    }
+                Job::Openings { asked, control } => {
+                    self.generate(&asked, &control.stop);
+                    self.is_done(&control);
                 }
                 Job::Display => {
                     if let Some(position) = self.position() {
@@ -189,7 +190,17 @@ impl EngineThread {
         }
     }
 
-    /// Marks a `bench` or `go perft` as done; the next search's time starts now.
+    /// Prints the openings of `genfens`, until `stop` is set.
+    fn generate(&mut self, asked: &GenFens, stop: &AtomicBool) {
+        let generated = openings::generate(&mut self.engine, asked, stop, |opening| {
+            say(&format!("info string genfens {}", write_fen(opening))).is_ok()
+        });
+        if let Err(error) = generated {
+            inform(&format!("{error:#}"));
+        }
+    }
+
+    /// Marks a `bench`, `genfens` or `go perft` as done; the next search's time starts now.
     fn is_done(&mut self, control: &Control) {
         control.done.store(true, Ordering::Relaxed);
         self.idle_since = Instant::now();

@@ -1,7 +1,7 @@
 //! Random openings that are roughly equal, for `genfens`.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -24,25 +24,36 @@ const TRIES: usize = 1_000;
 /// Maximum book size in bytes, far above any real book.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Calls `take` with the requested number of openings, or until it returns false. Equal seeds give
-/// equal openings.
+/// Calls `take` with the requested number of openings, or until it returns false or `stop` is set.
+/// Equal seeds give equal openings.
 ///
 /// # Errors
 /// If the book cannot be read, or no even opening is found.
 pub fn generate(
     engine: &mut Engine,
     asked: &GenFens,
+    stop: &AtomicBool,
     mut take: impl FnMut(&Board) -> bool,
 ) -> Result<()> {
-    let book = asked.book.as_deref().map(read).transpose()?;
+    let book = match asked.book.clone() {
+        None => None,
+        // The book may be a pipe that nobody writes to.
+        Some(path) => match host::unless_stopped(stop, move || read(&path)) {
+            Some(book) => Some(book?),
+            None => return Ok(()),
+        },
+    };
+    let is_stopped = || stop.load(Ordering::Relaxed);
     let lines: Vec<&str> = book.iter().flat_map(|text| text.lines()).collect();
     let mut random = Rng::with_seed(asked.seed);
     engine.clear();
     for _ in 0..asked.count {
-        let opening = (0..TRIES).find_map(|_| draw(engine, &lines, &mut random));
+        let mut tries = (0..TRIES).take_while(|_| !is_stopped());
+        let opening = tries.find_map(|_| draw(engine, &lines, &mut random));
         match (opening, &asked.book) {
             (Some(opening), _) if take(&opening) => {}
             (Some(_), _) => break,
+            (None, _) if is_stopped() => break,
             (None, Some(book)) => bail!("no even opening was found in book {book:?}"),
             (None, None) => bail!("no even opening was found"),
         }
