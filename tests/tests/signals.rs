@@ -21,7 +21,7 @@ const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 /// Dump with more labels than one spilled run.
 static DUMP: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("signals.pgn.zst");
-    Dump::annotated(3_000).write_to(&path, |_| {}).unwrap();
+    Dump::annotated(4_000).write_to(&path, |_| {}).unwrap();
     path
 });
 
