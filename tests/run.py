@@ -50,6 +50,15 @@ def name_of(program, folder):
     return f"{folder.name}/{pathlib.Path(program).name.rsplit('-', 1)[0]}"
 
 
+def restore_signals():
+    """Lets programs start with the usual effect of signals, which tests send: `nohup` and a shell's
+    `&` ignore some, and programs inherit that, but no handler.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
+
+
 def is_roomy(folder):
     """Returns whether a file system in memory has room, and runs programs."""
     if not os.path.isdir(folder) or os.statvfs(folder).f_flag & os.ST_NOEXEC:
@@ -101,6 +110,7 @@ def main():
         cut = arguments.index("--")
         arguments, options = arguments[:cut], arguments[cut + 1 :]
     programs = list(test_programs(arguments))
+    restore_signals()
     # Longest first, by the last run, so that no long one runs alone at the end.
     record = pathlib.Path(programs[0][0]).parent / "test-seconds.json"
     before = json.loads(record.read_text()) if record.exists() else {}

@@ -1,11 +1,12 @@
 //! Shared helpers of the whole-path tests: paths of programs and data, running a program, servers,
-//! and generated dumps for benchmarks.
+//! interrupted builds, and generated dumps for benchmarks.
 
 pub mod annotated;
 pub mod dump;
 pub mod exit;
 pub mod generator;
 pub mod golden;
+pub mod interrupted;
 pub mod measure;
 pub mod objects;
 pub mod pzstd;

@@ -1,5 +1,6 @@
 //! Parts of a source, annotated apart and joined, give the same file as annotating the whole.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use tests::annotated::SPECIAL;
+use tests::annotated::{SPECIAL, unannotated};
 use tests::exit::{DAMAGED, MISSING, REFUSED, USAGE};
 use tests::pzstd::framed;
 use tests::server::BreakingServer;
@@ -73,23 +74,26 @@ fn october() -> Vec<u8> {
 /// Size of the text of a frame: many games span two frames.
 const FRAME_BYTES: usize = 100_000;
 
+/// Few positions, for tests about the games.
+const FEW: &[&str] = &["--every", "40"];
+
 #[test]
 fn parts_are_joined_to_the_whole_in_any_order() {
     let text = october();
     let one = zstd::encode_all(&text[..], 1).unwrap();
-    for (what, bytes) in [
-        ("frames", framed(&text, FRAME_BYTES)),
-        ("text", text.clone()),
-        ("a frame", one),
+    for (what, bytes, more) in [
+        ("frames", framed(&text, FRAME_BYTES), &[][..]),
+        ("text", text.clone(), FEW),
+        ("a frame", one, FEW),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let source = path("games");
         fs::write(&source, bytes).unwrap();
-        annotate(&source, &path("whole.pgn.zst"), &[]).succeeded();
-        annotate(&source, &path("whole.pgn"), &[]).succeeded();
+        annotate(&source, &path("whole.pgn.zst"), more).succeeded();
+        annotate(&source, &path("whole.pgn"), more).succeeded();
         for number in [1, 2, 3, 9] {
-            let mut parts = parts(&source, folder.path(), number, &[]);
+            let mut parts = parts(&source, folder.path(), number, more);
             let games = |part: &PathBuf| record(part)["done"]["tally"]["games"].as_u64();
             let games: Vec<u64> = parts.iter().filter_map(games).collect();
             assert_eq!(games.iter().sum::<u64>(), 504, "{games:?}");
@@ -104,7 +108,7 @@ fn parts_are_joined_to_the_whole_in_any_order() {
             let what = format!("{what}, {number} parts");
             assert_equal(&joined, &path("whole.pgn.zst"), &what);
             // The result counts as annotated in one run.
-            let again = annotate(&source, &joined, &[]).succeeded();
+            let again = annotate(&source, &joined, more).succeeded();
             assert!(again.err.contains("finished before"), "{}", again.err);
             join(&parts, &joined).succeeded();
             parts.rotate_left(number / 2);
@@ -120,10 +124,13 @@ fn parts_are_joined_to_the_whole_in_any_order() {
 #[test]
 fn a_part_may_begin_at_any_byte_of_a_game() {
     let game = "[Site \"y\"]\n[Event \"x\"]\n\n1. e4 *\n\n";
-    for shift in 0..game.len() {
+    let mut cut_at = HashSet::new();
+    for shift in 0..=game.len() / 2 {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let first = game.replace("*", &format!("{{{}}} *", "x".repeat(shift)));
+        // Parts of a small source are cut between leaves of its digest.
+        cut_at.extend([1 << 14, 2 << 14].map(|cut| (cut - first.len()) % game.len()));
         fs::write(path("games"), first + &game.repeat(1300)).unwrap();
         annotate(&path("games"), &path("whole.pgn"), &[]).succeeded();
         let parts = parts(&path("games"), folder.path(), 3, &[]);
@@ -131,6 +138,7 @@ fn a_part_may_begin_at_any_byte_of_a_game() {
         let what = format!("shifted by {shift}");
         assert_equal(&path("joined.pgn"), &path("whole.pgn"), &what);
     }
+    assert_eq!(cut_at.len(), game.len());
 }
 
 #[test]
@@ -138,10 +146,8 @@ fn parts_of_real_dumps_are_joined_to_the_dump() {
     for source in real_dumps() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        // Few positions: this test is about the games.
-        let more = ["--every", "40"];
-        annotate(&source, &path("whole.pgn.zst"), &more).succeeded();
-        let parts = parts(&source, folder.path(), 4, &more);
+        annotate(&source, &path("whole.pgn.zst"), FEW).succeeded();
+        let parts = parts(&source, folder.path(), 4, FEW);
         join(&parts, &path("joined.pgn.zst")).succeeded();
         let what = source.to_string_lossy();
         assert_equal(&path("joined.pgn.zst"), &path("whole.pgn.zst"), &what);
@@ -154,17 +160,18 @@ fn parts_are_read_by_range_from_a_url() {
     let path = |name: &str| folder.path().join(name);
     let bytes = framed(&october(), FRAME_BYTES);
     fs::write(path("games"), &bytes).unwrap();
-    annotate(&path("games"), &path("whole.pgn.zst"), &[]).succeeded();
+    annotate(&path("games"), &path("whole.pgn.zst"), FEW).succeeded();
     let server = BreakingServer::start(bytes.clone(), bytes.len() / 5);
-    let parts = parts(Path::new(&server.url), folder.path(), 3, &[]);
+    let parts = parts(Path::new(&server.url), folder.path(), 3, FEW);
     join(&parts, &path("joined.pgn.zst")).succeeded();
     assert_equal(&path("joined.pgn.zst"), &path("whole.pgn.zst"), "URL");
     // After a lost connection the same command resumes.
     server.set_rest_missing(true);
     let (url, out) = (Path::new(&server.url), path("lost.pgn.zst"));
-    annotate(url, &out, &["--part", "2/3"]).failed(MISSING, &["same command"]);
+    let more = [FEW, &["--part", "2/3"]].concat();
+    annotate(url, &out, &more).failed(MISSING, &["same command"]);
     server.set_rest_missing(false);
-    annotate(url, &out, &["--part", "2/3"]).succeeded();
+    annotate(url, &out, &more).succeeded();
     assert_equal(&out, &parts[1], "gone on with");
 }
 
@@ -174,7 +181,7 @@ fn a_killed_part_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games");
-    fs::write(&source, framed(&october().repeat(4), FRAME_BYTES)).unwrap();
+    fs::write(&source, framed(&october().repeat(2), FRAME_BYTES)).unwrap();
     let more = ["--part", "2/3", "--processes", "1"];
     annotate(&source, &path("whole.pgn.zst"), &more).succeeded();
     let out = path("out.pgn.zst");
@@ -210,8 +217,10 @@ fn refuses_parts_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (source, other) = (path("games"), path("other"));
-    fs::write(&source, framed(&october(), FRAME_BYTES)).unwrap();
-    fs::write(&other, framed(SPECIAL.repeat(300).as_bytes(), FRAME_BYTES)).unwrap();
+    let games = unannotated(100);
+    for (path, text) in [(&source, &games), (&other, &SPECIAL.repeat(300))] {
+        fs::write(path, framed(text.as_bytes(), 10_000)).unwrap();
+    }
     let out = path("out.pgn.zst");
     let refused = |parts: &[PathBuf], words: &[&str]| {
         join(parts, &out).failed(REFUSED, words);
@@ -279,7 +288,7 @@ fn refuses_parts_that_do_not_fit() {
     let mut both = command(&source, &path("none.pgn"), &["--part", "1/3"]);
     let said = run(both.arg(&other));
     assert!(said.code == Some(USAGE) && said.err.contains("--part takes one source"));
-    fs::write(path("games.pgn"), october()).unwrap();
+    fs::write(path("games.pgn"), games).unwrap();
     let mut gzip = Command::new("gzip");
     let packed = gzip.arg("-c").arg(path("games.pgn")).output().unwrap();
     fs::write(path("packed"), packed.stdout).unwrap();

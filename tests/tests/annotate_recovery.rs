@@ -70,13 +70,13 @@ fn skips_only_the_position_on_which_the_engine_fails() {
 
 #[test]
 fn stops_on_a_broken_engine_and_resumes_with_another() {
-    let (_folder, source, out) = folder(&unannotated(200));
+    let (_folder, source, out) = folder(&unannotated(30));
     let broken = fake("crash-every=1");
     let words = ["failed on 100 positions", "same command"];
     annotate(&[&source], &broken, &out, &[]).failed(1, &words);
     assert!(!out.exists());
     annotate(&[&source], &fake(""), &out, &[]).succeeded();
-    compare(&unannotated(200), &text_of(&out), fake_eval);
+    compare(&unannotated(30), &text_of(&out), fake_eval);
 }
 
 /// Returns a pseudo-random number (a linear congruential generator).
@@ -219,7 +219,7 @@ fn an_empty_source_leaves_nothing_behind() {
 /// Garbage after the last complete frame, as from a power cut.
 #[test]
 fn a_torn_end_is_cut_off_and_a_damaged_frame_is_refused() {
-    let (_folder, source, out) = folder(&unannotated(300));
+    let (_folder, source, out) = folder(&unannotated(150));
     let (part, json) = (
         format!("{}.part", out.display()),
         format!("{}.json", out.display()),
@@ -313,8 +313,9 @@ fn identify_prints_the_evaluator_and_writes_nothing() {
 }
 
 /// Begins an output and waits for its first frame. Returns the process, which holds the output.
-fn begin_and_hold(source: &Path, out: &Path) -> Child {
-    let process = command(&[source], &fake("delay=1"), out, &["--processes", "2"])
+/// The engines sleep most of the time: more of them write the frame sooner.
+fn begin_and_hold(source: &Path, out: &Path, engines: &str) -> Child {
+    let process = command(&[source], &fake("delay=1"), out, &["--processes", engines])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -331,7 +332,7 @@ fn begin_and_hold(source: &Path, out: &Path) -> Child {
 }
 
 fn begin(source: &Path, out: &Path) {
-    let mut process = begin_and_hold(source, out);
+    let mut process = begin_and_hold(source, out, "8");
     process.kill().unwrap();
     process.wait().unwrap();
 }
@@ -339,7 +340,7 @@ fn begin(source: &Path, out: &Path) {
 #[test]
 fn a_second_process_on_the_same_output_is_refused() {
     let (_folder, source, out) = folder(&unannotated(300));
-    let mut first = begin_and_hold(&source, &out);
+    let mut first = begin_and_hold(&source, &out, "2");
     annotate(&[&source], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "in use"]);
     first.kill().unwrap();
     first.wait().unwrap();
@@ -379,6 +380,9 @@ fn an_unfinished_output_is_not_taken_for_a_finished_one() {
     compare(&unannotated(300), &text_of(&out), fake_eval);
 }
 
+/// Few positions, for tests about the games.
+const FEW: &[&str] = &["--every", "10"];
+
 #[test]
 fn resumes_when_a_truncated_source_is_completed() {
     let (folder, _, out) = folder("");
@@ -388,15 +392,15 @@ fn resumes_when_a_truncated_source_is_completed() {
     );
     let bytes = std::fs::read(sample(SLICE)).unwrap();
     std::fs::write(&source, &bytes[..bytes.len() * 2 / 3]).unwrap();
-    annotate(&[&source], &fake(""), &out, &[]).failed(4, &["dump.pgn.zst", "compressed byte"]);
+    annotate(&[&source], &fake(""), &out, FEW).failed(4, &["dump.pgn.zst", "compressed byte"]);
     assert!(!out.exists());
     // Every complete game can be read.
     let part = PathBuf::from(format!("{}.part", out.display()));
     let kept = games(&text_of(&part)).len();
     assert!((200..499).contains(&kept), "{kept} games");
     std::fs::write(&source, &bytes).unwrap();
-    annotate(&[&source], &fake(""), &out, &[]).succeeded();
-    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    annotate(&[&source], &fake(""), &out, FEW).succeeded();
+    annotate(&[&source], &fake(""), &whole, FEW).succeeded();
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }
 
@@ -410,11 +414,11 @@ fn resumes_when_a_corrupt_source_is_repaired() {
     let middle = bytes.len() * 3 / 4;
     corrupt[middle..middle + 64].fill(0x55);
     std::fs::write(&source, corrupt).unwrap();
-    annotate(&[&source], &fake(""), &out, &[]).failed(4, &["games.pgn", "compressed byte"]);
+    annotate(&[&source], &fake(""), &out, FEW).failed(4, &["games.pgn", "compressed byte"]);
     std::fs::write(&source, &bytes).unwrap();
-    let said = annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    let said = annotate(&[&source], &fake(""), &out, FEW).succeeded();
     assert!(said.err.contains("going on after"), "{}", said.err);
-    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    annotate(&[&source], &fake(""), &whole, FEW).succeeded();
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }
 
@@ -428,12 +432,12 @@ fn resumes_after_a_lost_connection() {
     let server = BreakingServer::start(text.into_bytes(), most);
     let url = Path::new(&server.url);
     server.set_rest_missing(true);
-    annotate(&[url], &fake(""), &out, &[]).failed(3, &[&server.url, "same command again"]);
+    annotate(&[url], &fake(""), &out, FEW).failed(3, &[&server.url, "same command again"]);
     server.set_rest_missing(false);
-    let said = annotate(&[url], &fake(""), &out, &[]).succeeded();
+    let said = annotate(&[url], &fake(""), &out, FEW).succeeded();
     assert!(said.err.contains("going on after"), "{}", said.err);
     let whole = source.with_file_name("whole.pgn.zst");
-    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    annotate(&[&source], &fake(""), &whole, FEW).succeeded();
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }
 

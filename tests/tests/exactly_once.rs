@@ -4,13 +4,14 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tests::dump::{Dump, Frames};
 use tests::exit::{DAMAGED, MISSING, REFUSED};
+use tests::interrupted::{building, has_progress, interrupt};
 use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{
@@ -48,14 +49,6 @@ fn dump(name: &str, seed: u64, games: u64) -> PathBuf {
     // `SPILL_RECORDS` of a builder with assertions.
     assert!(contents.labels > 1 << 17, "{contents}");
     path
-}
-
-/// Returns the command `ingest build`, without output.
-fn building(sources: &[&Path], dataset: &Path) -> Command {
-    let mut command = program("ingest");
-    command.arg("build").args(sources).arg("--out").arg(dataset);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    command
 }
 
 /// Returns the number of games after which a build says that it resumes.
@@ -147,7 +140,7 @@ impl Chain<'_> {
 /// `KILL_SEED` selects other moments.
 #[test]
 fn kill_9_at_random_moments_changes_nothing() {
-    const KILLS: usize = 50;
+    const KILLS: usize = 30;
     /// Required number of builds that resumed after a kill.
     const RESUMED: usize = 10;
     /// Kills after which the test gives up on `RESUMED`.
@@ -232,37 +225,6 @@ fn kill_9_at_random_moments_changes_nothing() {
     assert!(phases.iter().all(|&kills| kills > 0), "{phases:?}");
     assert!(resumed.len() >= RESUMED, "{} resumed", resumed.len());
     assert!(resumed.iter().all(|&games| games > 0));
-}
-
-/// Returns whether the dataset has the progress of an unfinished build, at the key given in
-/// `docs/dataset.md`.
-fn has_progress(dataset: &Path) -> bool {
-    let options = rocksdb::Options::default();
-    let Ok(families) = rocksdb::DB::list_cf(&options, dataset) else {
-        return false;
-    };
-    let db = rocksdb::DB::open_cf_for_read_only(&options, dataset, families, false);
-    db.is_ok_and(|db| {
-        let meta = db.cf_handle("meta").map(|meta| db.get_cf(meta, "progress"));
-        meta.is_some_and(|value| matches!(value, Ok(Some(_))))
-    })
-}
-
-/// Starts a build and kills it once it has committed its progress.
-fn interrupt(sources: &[&Path], dataset: &Path) {
-    loop {
-        let mut child = building(sources, dataset).spawn().unwrap();
-        while child.try_wait().unwrap().is_none() && !has_progress(dataset) {
-            thread::sleep(Duration::from_millis(5));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        if has_progress(dataset) {
-            return;
-        }
-        // The build ended before its kill: try again.
-        fs::remove_dir_all(dataset).unwrap();
-    }
 }
 
 /// Writes the dump with another player name in its first game.
@@ -593,7 +555,7 @@ fn a_second_build_is_refused_and_does_not_disturb_the_first() {
 /// opened.
 #[test]
 fn readers_and_a_build_do_not_disturb_each_other() {
-    const BUILDS: usize = 60;
+    const BUILDS: usize = 30;
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let dataset = path("a");

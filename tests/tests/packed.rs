@@ -3,9 +3,7 @@
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
-use std::process::Stdio;
-use std::thread;
-use std::time::Duration;
+use std::sync::LazyLock;
 
 use datasets::{
     Filters, GameResult, Label, Origin, PackedFormat, Record, SkipReason, SourceCounts,
@@ -14,7 +12,8 @@ use datasets::{
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Position};
 use tests::exit::DAMAGED;
-use tests::{Said, build, contents, program, run, sample, stats};
+use tests::interrupted::interrupt;
+use tests::{build, contents, program, run, sample, stats};
 use viriformat::chess::board::{Board, DrawType, GameOutcome, WinType};
 use viriformat::dataformat::{Game, WDL};
 
@@ -302,6 +301,9 @@ fn bullets_boards_come_back_from_a_dataset_of_them() {
     assert_eq!(again["skipped"], serde_json::json!({}));
 }
 
+/// Chains of three thousand games, and their records.
+static BINPACK: LazyLock<(Vec<u8>, Vec<Record>)> = LazyLock::new(|| binpack(3000, 5));
+
 /// Returns chains written by the sfbinpack crate, and the records according to its reader.
 fn binpack(games: usize, seed: u64) -> (Vec<u8>, Vec<Record>) {
     use sfbinpack::chess::coords::Square;
@@ -397,12 +399,12 @@ fn binpack(games: usize, seed: u64) -> (Vec<u8>, Vec<Record>) {
 
 #[test]
 fn binpack_is_read_as_its_crate_reads_it() {
-    let (bytes, wanted) = binpack(2000, 4);
-    assert_eq!(PackedFormat::detect(&bytes), Some(PackedFormat::Binpack));
-    assert_eq!(PackedFormat::Binpack.whole(&bytes), Ok(bytes.len()));
-    let (records, tally) = read(PackedFormat::Binpack, &bytes);
+    let (bytes, wanted) = &*BINPACK;
+    assert_eq!(PackedFormat::detect(bytes), Some(PackedFormat::Binpack));
+    assert_eq!(PackedFormat::Binpack.whole(bytes), Ok(bytes.len()));
+    let (records, tally) = read(PackedFormat::Binpack, bytes);
     assert_eq!(records.len(), wanted.len());
-    for (record, wanted) in records.iter().zip(&wanted) {
+    for (record, wanted) in records.iter().zip(wanted) {
         assert_eq!((record, record.ply()), (wanted, wanted.ply()));
         assert_eq!(record.result(), wanted.result());
     }
@@ -413,7 +415,7 @@ fn binpack_is_read_as_its_crate_reads_it() {
         "{:?}",
         tally.skipped
     );
-    assert_eq!(tally.games, 2000);
+    assert_eq!(tally.games, 3000);
 }
 
 /// Every format through the program: compressed or not, from a file, on any number of threads.
@@ -421,14 +423,16 @@ fn binpack_is_read_as_its_crate_reads_it() {
 fn a_build_takes_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    // More than one piece of a megabyte.
     let games = viri(4000, 5, false);
     let (viri, records) = (games.games.concat(), games.records.concat());
-    assert!(viri.len() > 1 << 20);
+    let some = &records[..50_000];
+    let bullet = bullet(some);
+    // More than one piece of a megabyte.
+    assert!(viri.len() > 1 << 20 && bullet.len() > 1 << 20);
     for (name, bytes, labels) in [
         ("viri", viri, records.len()),
-        ("bullet", bullet(&records), records.len()),
-        ("binpack", binpack(4000, 5).0, 0),
+        ("bullet", bullet, some.len()),
+        ("binpack", BINPACK.0.clone(), 0),
     ] {
         let (plain, packed) = (path(name), path(&format!("{name}.zst")));
         fs::write(&plain, &bytes).unwrap();
@@ -462,39 +466,12 @@ fn a_build_takes_every_format() {
     }
 }
 
-/// Starts and kills builds until one resumes after a kill.
-fn killed_and_resumed(source: &Path, dataset: &Path) -> Said {
-    let resumes = "going on behind game";
-    loop {
-        let mut command = program("ingest");
-        command.arg("build").arg(source).arg("--out").arg(dataset);
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let runs = dataset.join("spill/runs");
-        while child.try_wait().unwrap().is_none() {
-            if fs::metadata(&runs).is_ok_and(|runs| runs.len() > 0) {
-                break;
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let said = build(&[source], dataset).succeeded();
-        if said.err.contains(resumes) {
-            return said;
-        }
-        fs::remove_dir_all(dataset).unwrap();
-    }
-}
-
 #[test]
 fn kill_9_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let bytes = viri(3000, 6, false).games.concat().repeat(8);
+    // More records than one spilled run.
+    let bytes = viri(1000, 6, false).games.concat().repeat(5);
     fs::write(path("x"), &bytes).unwrap();
     fs::write(
         path("x.zst"),
@@ -506,7 +483,9 @@ fn kill_9_changes_nothing() {
             path(&format!("{name} killed")),
             path(&format!("{name} clean")),
         );
-        killed_and_resumed(&path(name), &dataset);
+        interrupt(&[&path(name)], &dataset);
+        let said = build(&[&path(name)], &dataset).succeeded();
+        assert!(said.err.contains("going on behind game"), "{}", said.err);
         build(&[&path(name)], &clean).succeeded();
         assert!(contents(&dataset) == contents(&clean), "{name}");
     }

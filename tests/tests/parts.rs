@@ -361,7 +361,7 @@ fn a_killed_merge_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games.pgn.zst");
-    Dump::annotated(12_000).write_to(&source, |_| {}).unwrap();
+    Dump::annotated(6_000).write_to(&source, |_| {}).unwrap();
     build(&[&source], &path("whole")).succeeded();
     let parts: [PathBuf; 3] = build_parts(&source, folder.path(), |_, _, said| {
         said.succeeded();
@@ -373,7 +373,7 @@ fn a_killed_merge_changes_nothing() {
         let (out, whole) = (path(out), path(whole));
         let after = manifest(&whole).fingerprint;
         let mut killed = 0;
-        for delay in (0..).map(|step| Duration::from_millis(10 + 25 * step)) {
+        for delay in (0..).map(|step| Duration::from_millis(10 + 15 * step)) {
             let mut command = merging(&parts, &out);
             command.stdout(Stdio::null()).stderr(Stdio::null());
             let mut child = command.spawn().unwrap();

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
 use datasets::{Dataset, Manifest, Record, Split};
+use serde_json::Value;
 use tests::dump::Dump;
 use tests::exit::{MISSING, REFUSED, USAGE};
 use tests::training::TrainingFolder;
@@ -27,45 +29,78 @@ fn merge_shards(datasets: &[PathBuf], number: u32, out: &Path) {
     }
 }
 
-/// Returns the manifest without its generation, which counts additions.
-fn manifest(dataset: &Dataset) -> Manifest {
-    Manifest {
-        generation: 0,
-        ..dataset.manifest().clone()
-    }
+/// Everything that equal datasets share.
+struct Whole {
+    records_and_stats: ([Vec<Record>; 2], Value),
+    /// The manifest without its generation, which counts additions.
+    manifest: Manifest,
+    epochs: Vec<Epoch>,
 }
 
-/// Asserts that both datasets are equal: stats, manifests, blocks, and groups in the order of an
-/// epoch.
-fn assert_equal(sharded: &Path, whole: &Path, what: &str) {
-    assert!(contents(sharded) == contents(whole), "{what}");
-    let [sharded, whole] = [sharded, whole].map(|path| Dataset::open(path).unwrap());
-    assert_eq!(manifest(&sharded), manifest(&whole), "{what}");
-    for split in [Split::Train, Split::Validation] {
-        for (seed, epoch) in [(1, 1), (1, 2), (7, 1)] {
-            let order = |dataset: &Dataset| {
-                let order = dataset.shuffled(split, seed, epoch).unwrap();
-                let lens = (0..order.groups()).map(|group| order.group_len(group));
-                let lens: Vec<usize> = lens.collect();
-                let groups: Vec<Vec<Record>> = order.map(Result::unwrap).collect();
-                (lens, groups)
-            };
-            assert!(order(&sharded) == order(&whole), "{what}, epoch {epoch}");
+/// Lengths of the groups of an epoch, and the groups in order.
+type Epoch = (Vec<usize>, Vec<Vec<Record>>);
+
+/// Reads some epochs of both splits.
+fn epochs(dataset: &Dataset) -> Vec<Epoch> {
+    let epoch = |(split, (seed, epoch))| {
+        let order = dataset.shuffled(split, seed, epoch).unwrap();
+        let lens = (0..order.groups()).map(|group| order.group_len(group));
+        let lens: Vec<usize> = lens.collect();
+        let groups: Vec<Vec<Record>> = order.map(Result::unwrap).collect();
+        (lens, groups)
+    };
+    let splits = [Split::Train, Split::Validation];
+    let seeds = splits.map(|split| [(1, 1), (1, 2), (7, 1)].map(|seed| (split, seed)));
+    seeds.into_iter().flatten().map(epoch).collect()
+}
+
+impl Whole {
+    fn read(path: &Path) -> Whole {
+        let dataset = Dataset::open(path).unwrap();
+        let manifest = Manifest {
+            generation: 0,
+            ..dataset.manifest().clone()
+        };
+        Whole {
+            records_and_stats: contents(path),
+            manifest,
+            epochs: epochs(&dataset),
         }
     }
+
+    /// Asserts that shards equal this dataset: stats, manifests, blocks, and groups in the order of
+    /// an epoch.
+    fn assert_equals(&self, sharded: &Path, what: &str) {
+        let sharded = Whole::read(sharded);
+        assert!(
+            sharded.records_and_stats == self.records_and_stats,
+            "{what}"
+        );
+        assert_eq!(sharded.manifest, self.manifest, "{what}");
+        assert!(sharded.epochs == self.epochs, "{what}, an epoch");
+    }
 }
 
-/// Writes a dump that fills some thirty blocks.
-fn dump(path: &Path) {
-    Dump::annotated(3_000).write_to(path, |_| {}).unwrap();
+/// Asserts that both datasets are equal.
+fn assert_equal(sharded: &Path, whole: &Path, what: &str) {
+    Whole::read(whole).assert_equals(sharded, what);
 }
+
+/// Dataset of a dump that fills some thirty blocks. Tests only read it.
+static GAMES: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [dump, dataset] = ["shards.pgn.zst", "shards.dataset"].map(|name| folder.join(name));
+    let _ = fs::remove_dir_all(&dataset);
+    Dump::annotated(3_000).write_to(&dump, |_| {}).unwrap();
+    build(&[&dump], &dataset).succeeded();
+    dataset
+});
 
 #[test]
 fn shards_are_read_as_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    dump(&path("games"));
-    build(&[&path("games")], &path("whole")).succeeded();
+    copy(&GAMES, &path("whole"));
     // A second generation.
     build(&[&sample(JUNE)], &path("whole")).succeeded();
     let whole = Dataset::open(&path("whole")).unwrap();
@@ -75,19 +110,20 @@ fn shards_are_read_as_the_whole() {
         whole.len(Split::Train)
     );
     drop(whole);
+    let whole = Whole::read(&path("whole"));
     for number in ["1", "2", "5", "40"] {
         let shards = path(&format!("{number} shards"));
         shard(&path("whole"), number, &shards).succeeded();
         let names = fs::read_dir(&shards).unwrap().count();
         assert_eq!(names.to_string(), number);
-        assert_equal(&shards, &path("whole"), number);
-        // A repeated command changes nothing.
-        shard(&path("whole"), number, &shards).succeeded();
-        assert_equal(&shards, &path("whole"), number);
+        whole.assert_equals(&shards, number);
     }
+    // A repeated command changes nothing.
+    shard(&path("whole"), "5", &path("5 shards")).succeeded();
+    whole.assert_equals(&path("5 shards"), "5, repeated");
     // Shards can be sharded again and merged like the whole.
     shard(&path("5 shards"), "3", &path("again")).succeeded();
-    assert_equal(&path("again"), &path("whole"), "again");
+    whole.assert_equals(&path("again"), "again");
     build(&[&sample(OCTOBER)], &path("october")).succeeded();
     for (from, to) in [("5 shards", "from shards"), ("whole", "from whole")] {
         merge(&[path(from), path("october")], &path(to)).succeeded();
@@ -101,28 +137,27 @@ fn shards_are_read_as_the_whole() {
 fn shards_of_a_merge_are_read_as_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    dump(&path("games"));
-    build(&[&path("games")], &path("a")).succeeded();
     build(&[&sample(JUNE)], &path("b")).succeeded();
     build(&[&sample(JUNE), &sample(OCTOBER)], &path("c")).succeeded();
-    let datasets = ["a", "b", "c"].map(path);
+    let datasets = [GAMES.clone(), path("b"), path("c")];
     merge(&datasets, &path("whole")).succeeded();
-    for number in [1, 2, 5, 40] {
+    let whole = Whole::read(&path("whole"));
+    for number in [1, 5, 40] {
         let shards = path(&format!("{number} shards"));
         merge_shards(&datasets, number, &shards);
-        assert_equal(&shards, &path("whole"), &format!("{number}"));
+        whole.assert_equals(&shards, &format!("{number}"));
         shard(&shards, "3", &path(&format!("{number} again"))).succeeded();
         let again = path(&format!("{number} again"));
-        assert_equal(&again, &path("whole"), &format!("{number}, cut again"));
+        whole.assert_equals(&again, &format!("{number}, cut again"));
     }
     // Another order of datasets, repeated, changes nothing.
     let mut others = datasets.clone();
     others.reverse();
     merge_shard(&others, "2/5", &path("5 shards")).succeeded();
-    assert_equal(&path("5 shards"), &path("whole"), "again");
+    whole.assert_equals(&path("5 shards"), "again");
     // Shards of shards, and empty shards.
     merge_shards(&[path("5 shards")], 7, &path("7 shards"));
-    assert_equal(&path("7 shards"), &path("whole"), "shards of shards");
+    whole.assert_equals(&path("7 shards"), "shards of shards");
     Dump::annotated(1).write_to(&path("few"), |_| {}).unwrap();
     build(&[&path("few")], &path("d")).succeeded();
     merge_shards(&[path("d")], 40, &path("few shards"));
@@ -297,11 +332,9 @@ fn a_killed_merge_of_a_shard_is_begun_again() {
 fn killed_sharding_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    dump(&path("games"));
-    build(&[&path("games")], &path("whole")).succeeded();
     let mut killed = 0;
     for delay in (0..).map(|step| Duration::from_millis(5 + 20 * step)) {
-        let mut command = sharding(&path("whole"), "4", &path("shards"));
+        let mut command = sharding(&GAMES, "4", &path("shards"));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         thread::sleep(delay);
@@ -315,7 +348,7 @@ fn killed_sharding_goes_on() {
         killed += 1;
     }
     assert!(killed > 1, "{killed}");
-    assert_equal(&path("shards"), &path("whole"), "killed");
+    assert_equal(&path("shards"), &GAMES, "killed");
     for number in 1..=4 {
         let spill = path("shards").join(format!("{number}.dataset/spill"));
         assert!(!spill.exists());

@@ -21,7 +21,7 @@ const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 /// Dump with more labels than one spilled run.
 static DUMP: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("signals.pgn.zst");
-    Dump::annotated(5_000).write_to(&path, |_| {}).unwrap();
+    Dump::annotated(4_000).write_to(&path, |_| {}).unwrap();
     path
 });
 
@@ -112,13 +112,15 @@ fn a_build_at_work_stops_and_goes_on() {
 fn annotating_stops_at_once_and_goes_on() {
     let (folder, source, _) = folder(&unannotated(300));
     let path = |name: &str| folder.path().join(name);
-    annotate(&[&source], &fake(""), &path("whole.pgn.zst"), &[]).succeeded();
+    // Some positions, so that each frame is soon written.
+    let some = ["--every", "4"];
+    annotate(&[&source], &fake(""), &path("whole.pgn.zst"), &some).succeeded();
     let whole = fs::read(path("whole.pgn.zst")).unwrap();
     for (signal, code) in SIGNALS {
         let out = path(&format!("{signal}.pgn.zst"));
         let part = PathBuf::from(format!("{}.part", out.display()));
         for engine in ["delay=1", "hang=3", "delay=1"] {
-            let mut child = start(&mut command(&[&source], &fake(engine), &out, &[]));
+            let mut child = start(&mut command(&[&source], &fake(engine), &out, &some));
             let before = fs::metadata(&part).map_or(0, |part| part.len());
             if engine == "hang=3" {
                 sleep(Duration::from_millis(500));
@@ -129,7 +131,7 @@ fn annotating_stops_at_once_and_goes_on() {
             stop(signal, child).failed(code, &["stopped", "same command again"]);
             assert!(!out.exists());
         }
-        annotate(&[&source], &fake(""), &out, &[]).succeeded();
+        annotate(&[&source], &fake(""), &out, &some).succeeded();
         assert!(fs::read(&out).unwrap() == whole, "{signal}");
         // Neither the source nor the engine has sent anything yet.
         let out = path(&format!("{signal} none.pgn.zst"));

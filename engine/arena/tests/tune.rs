@@ -53,14 +53,14 @@ fn json(output: &Output) -> Value {
 fn finds_the_better_value_with_any_concurrency_and_after_kills() {
     let files = Files::new(PARAMETERS);
     let plot = files.path("run.svg");
-    let rest = ["--games", "160", "--concurrency", "2"];
+    let rest = ["--games", "96", "--concurrency", "2"];
     let whole = files
         .tune("whole.json", &rest)
         .arg("--plot")
         .arg(&plot)
         .output();
     let whole = json(&whole.unwrap());
-    assert_eq!(whole["games"], 160);
+    assert_eq!(whole["games"], 96);
     let lines = &whole["parameters"][0];
     assert_eq!(
         (&lines["name"], &lines["start"]),
@@ -68,7 +68,7 @@ fn finds_the_better_value_with_any_concurrency_and_after_kills() {
     );
     assert!(lines["value"].as_f64() < Some(4.5), "{whole}");
     let svg = fs::read_to_string(plot).unwrap();
-    for text in ["MultiPV", "Hash", "200 nodes a move; 160 games"] {
+    for text in ["MultiPV", "Hash", "200 nodes a move; 96 games"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}: {svg}");
     }
 
@@ -76,7 +76,7 @@ fn finds_the_better_value_with_any_concurrency_and_after_kills() {
     let record = files.path("cut.json");
     let mut before = 0;
     for _ in 0..2 {
-        let rest = ["--games", "160", "--concurrency", "1", "--resume"];
+        let rest = ["--games", "96", "--concurrency", "1", "--resume"];
         let mut running = files.tune("cut.json", &rest);
         let mut running = running
             .stdout(Stdio::null())
@@ -96,9 +96,9 @@ fn finds_the_better_value_with_any_concurrency_and_after_kills() {
         running.kill().unwrap();
         running.wait().unwrap();
         before = results();
-        assert!(before < 80, "it was to be killed before its end");
+        assert!(before < 48, "it was to be killed before its end");
     }
-    let rest = ["--games", "160", "--concurrency", "3", "--resume"];
+    let rest = ["--games", "96", "--concurrency", "3", "--resume"];
     assert_eq!(
         json(&files.tune("cut.json", &rest).output().unwrap()),
         whole

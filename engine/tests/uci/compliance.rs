@@ -13,7 +13,7 @@ use crate::referee::{self, judge_best_move, judge_info};
 
 /// Maximum line length of the engine.
 const MAX_LINE: usize = 1 << 20;
-const CONVERSATIONS: u64 = 300;
+const CONVERSATIONS: u64 = 150;
 
 /// Answers due to the lines sent so far.
 struct Expected {

@@ -122,10 +122,28 @@ fn place_of(order: &Shuffled, record: u64) -> (usize, u64) {
 mod tests {
     use super::*;
 
+    use std::sync::{Arc, Mutex, PoisonError, Weak};
+
     use crate::batch::filter::Selection;
     use crate::testing;
 
     const SIZE: usize = 1000;
+
+    /// A dataset of more than two groups, and its folder.
+    type Groups = (Dataset, tempfile::TempDir);
+
+    /// Returns the dataset of the tests that run at the moment; the last of them removes it.
+    fn groups() -> Arc<Groups> {
+        static SHARED: Mutex<Weak<Groups>> = Mutex::new(Weak::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let dataset = testing::dataset(folder.path(), 180_000);
+            let groups = Arc::new((dataset, folder));
+            *shared = Arc::downgrade(&groups);
+            groups
+        })
+    }
 
     /// Returns the batches of an epoch, decoded by `threads` threads.
     fn batches(order: &Shuffled, filter: Filter, skip: u64, threads: usize) -> Vec<Vec<Record>> {
@@ -141,8 +159,8 @@ mod tests {
 
     #[test]
     fn batches_depend_on_seed_and_epoch_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let dataset = testing::dataset(folder.path(), 180_000);
+        let groups = groups();
+        let dataset = &groups.0;
         let order = |epoch| dataset.shuffled(Split::Train, 7, epoch).unwrap();
         let first = order(1);
         assert!(first.groups() > 2, "{}", first.groups());
@@ -174,8 +192,8 @@ mod tests {
 
     #[test]
     fn what_is_left_out_leaves_no_gap_wherever_reading_begins() {
-        let folder = tempfile::tempdir().unwrap();
-        let dataset = testing::dataset(folder.path(), 180_000);
+        let groups = groups();
+        let dataset = &groups.0;
         let filter = Filter {
             quiet: true,
             pieces: Some([24, 32]),
@@ -185,7 +203,7 @@ mod tests {
         let mut expected: Vec<Record> = order().flat_map(Result::unwrap).collect();
         let all = expected.len() as u64;
         expected.retain(|record| filter.keeps(record));
-        let selection = Selection::new(filter, &dataset).unwrap();
+        let selection = Selection::new(filter, dataset).unwrap();
         assert_eq!(selection.positions, expected.len() as u64);
         assert_eq!(selection.dropped.total(), all - selection.positions);
         assert!(selection.dropped.not_quiet > 0 && selection.dropped.pieces > 0);

@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn adam_learns_a_sum() {
-        let records: Vec<Record> = games(2_000).iter().map(testing::by_material).collect();
+        let records: Vec<Record> = games(1_000).iter().map(testing::by_material).collect();
         let mut adam = Adam::new(Tables([0.0; INPUTS + 1]));
         let first = adam.step(&records, LEARNING_RATE);
         let losses = (0..1_000).map(|_| adam.step(&records, LEARNING_RATE));

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{command, refusal, statistics};
 
-const NET: [&str; 4] = ["--engine", "material", "--nodes", "60"];
+const NET: [&str; 4] = ["--engine", "material", "--nodes", "20"];
 
 fn beside(out: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(format!("{}{suffix}", out.display()))

@@ -138,11 +138,9 @@ impl Job for Memorise {
         let mut learner = Learner::<E>::new(device, start, Schedule::new(2e-2, steps), settings)?;
         let ready = E::prepare(SMALL, games(64), Aim::LABEL);
         let batch = learner.executor().send(ready);
-        let mut losses = (0..steps).map(|_| {
-            learner.learn(&batch, 64);
-            learner.fetch()[0].loss
-        });
-        Ok([losses.next(), losses.last()].map(|loss| loss.expect("a step")))
+        (0..steps).for_each(|_| learner.learn(&batch, 64));
+        let measured = learner.fetch();
+        Ok([measured.first(), measured.last()].map(|step| step.expect("a step").loss))
     }
 }
 

@@ -87,7 +87,7 @@ fn parts_of_every_encoding_equal_the_whole() {
             assert!(matches!(error, Error::NoParts { .. }), "{told}");
             assert!(told.contains("pzstd"), "{told}");
         } else {
-            check_parts_equal_whole(name, &source, &NUMBERS);
+            check_parts_equal_whole(name, &source, &[2, 7]);
         }
     }
 }
@@ -370,7 +370,9 @@ fn merges_damaged_and_undamaged_sources_in_any_order() {
     ];
     for (number, set) in sets.iter().enumerate() {
         let mut manifests = Vec::new();
-        for (i, order) in orders(set.len()).into_iter().enumerate() {
+        // All orders of three, and some of four.
+        let every = if set.len() < 4 { 1 } else { 5 };
+        for (i, order) in orders(set.len()).into_iter().step_by(every).enumerate() {
             let merged = path(&format!("merged {number} {i}"));
             let parts: Vec<PathBuf> = order.iter().map(|&i| set[i].clone()).collect();
             merge_into(&merged, &parts).unwrap();
