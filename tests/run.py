@@ -95,16 +95,7 @@ def run(program, folder, options):
     return name, time.monotonic() - start, output, failed
 
 
-def default_signals():
-    """Undoes ignored signals, which programs inherit: a shell ignores SIGINT for what it starts with
-    `&`, and nohup SIGHUP."""
-    for number in signal.SIGINT, signal.SIGTERM, signal.SIGHUP:
-        if signal.getsignal(number) == signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
-
-
 def main():
-    default_signals()
     arguments, options = sys.argv[1:], []
     if "--" in arguments:
         cut = arguments.index("--")
