@@ -41,7 +41,7 @@ fn panic_of(reader: impl Read + Send + 'static) -> &'static str {
 /// Returns many pieces of games, with `between` in the middle of a piece.
 fn games(between: &[u8]) -> Vec<u8> {
     let game = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } *\n\n";
-    let games = game.repeat((25 << 19) / game.len());
+    let games = game.repeat((8 << 20) / game.len());
     [&games, between, &games].concat()
 }
 
