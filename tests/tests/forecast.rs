@@ -16,8 +16,11 @@ const TINY: &str = "dump_2021-10_first499.pgn.zst";
 
 const FORECAST: [&str; 5] = ["forecast", "--device", "cpu", "--data", "d"];
 
-/// Small nets and batches, so that an eighth of the sample takes 300 steps.
-const SMALL: [&str; 6] = ["--hidden", "16,8,8", "--batch", "32", "--epochs", "3"];
+/// Small nets and batches, so that an eighth of the sample takes 300 steps and learns more than
+/// material.
+const SMALL: [&str; 10] = [
+    "--hidden", "64", "--batch", "32", "--epochs", "3", "--lr", "0.01", "--keep", "all",
+];
 
 fn forecast(folder: &TrainingFolder, arguments: &[&str]) -> Said {
     folder.run(&[&FORECAST, arguments].concat())

@@ -80,7 +80,7 @@ fn training_continues_when_progress_is_unread() {
     let mut first = String::new();
     let mut progress = BufReader::new(child.stderr.take().unwrap());
     progress.read_line(&mut first).unwrap();
-    assert!(first.starts_with("training 902-16-8-8-1"), "{first}");
+    assert!(first.starts_with("training 902-2x16-8-8-1"), "{first}");
     drop(progress);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     let epochs = std::fs::read_to_string(folder.path("n.metrics.jsonl")).unwrap();
