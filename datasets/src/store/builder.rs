@@ -119,15 +119,17 @@ impl Builder {
         other: Unfinished,
     ) -> Result<Builder, Error> {
         let names: Vec<String> = sources.iter().map(|source| identity(source)).collect();
-        Builder::open_named(path, filters, &names, part, other)
+        Builder::open_named(path, filters, &names, part, &[], other)
     }
 
-    /// Variant of [`Builder::open_part`] by the identities of the sources.
+    /// Variant of [`Builder::open_part`] by the identities of the sources. Before an unfinished
+    /// build is discarded, it checks that the entries `added` fit the sealed sources.
     fn open_named(
         path: &Path,
         filters: Filters,
         names: &[String],
         part: Option<PartOf>,
+        added: &[SourceEntry],
         other: Unfinished,
     ) -> Result<Builder, Error> {
         let store = Store::open_to_write(path)?;
@@ -145,6 +147,9 @@ impl Builder {
                 path: path.to_path_buf(),
                 changes: changes(&manifest.filters, &filters),
             });
+        }
+        if !added.is_empty() {
+            manifest.clone().add_sources(added.iter().cloned())?;
         }
         let fresh = BuildProgress::new(filters, names, part);
         let folder = path.join("spill");
@@ -196,14 +201,11 @@ impl Builder {
         datasets: Vec<Dataset>,
         other: Unfinished,
     ) -> Result<Builder, Error> {
-        let filters = Builder::common_filters(&datasets)?;
-        let mut builder = Builder::open_part(path, filters, &[], None, other)?;
+        // Fails before the folder is made if the datasets do not fit each other.
+        let Manifest { filters, .. } = Builder::merged_manifest(&datasets)?;
         let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
-        let mut manifest = builder.manifest.clone();
-        if let Err(error) = manifest.add_sources(datasets.iter().flat_map(sources)) {
-            builder.abandon()?;
-            return Err(error);
-        }
+        let added: Vec<SourceEntry> = datasets.iter().flat_map(sources).collect();
+        let mut builder = Builder::open_named(path, filters, &[], None, &added, other)?;
         for dataset in datasets {
             let known = |entry| sources::with_content(builder.entries(), entry).is_some();
             let sources = sources(&dataset);
@@ -445,7 +447,7 @@ impl Builder {
             part,
             ..
         } = progress;
-        Builder::open_named(&path, filters, &names, part, Unfinished::Keep)
+        Builder::open_named(&path, filters, &names, part, &[], Unfinished::Keep)
     }
 
     /// Starts writing the records in memory.
