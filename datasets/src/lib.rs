@@ -64,8 +64,8 @@ pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use records::text_formats::{PositionFormat, read_positions};
-pub use source::{PartOf, PartRead, Source, digest_of};
+pub use source::{PartOf, PartRead, Source, SourceError, digest_of};
 pub use store::{
     Builder, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled, SourceEntry,
-    Unfinished, merge_shard, shard,
+    StoreError, Unfinished, merge_shard, shard,
 };

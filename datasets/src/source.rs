@@ -6,6 +6,7 @@ mod ahead;
 mod bytes;
 mod content;
 mod digest;
+mod error;
 mod frames;
 mod http;
 mod meter;
@@ -13,6 +14,7 @@ mod part;
 mod s3;
 
 pub use bytes::digest_of;
+pub use error::SourceError;
 pub(crate) use part::CHANGED;
 pub use part::{PartOf, PartRead};
 
@@ -32,7 +34,6 @@ use std::sync::atomic::AtomicU64;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use records::binary_formats::PackedFormat;
 use records::games::begins_tag;
 use records::text_formats::PositionFormat;
@@ -124,19 +125,20 @@ impl Source {
     /// detected from the first bytes, not the name.
     ///
     /// # Errors
-    /// [`Error::Unreadable`], [`Error::Interrupted`], [`Error::Empty`], [`Error::NotPgn`].
-    pub fn open(path: &Path) -> Result<Source, Error> {
+    /// [`SourceError::Unreadable`], [`SourceError::Interrupted`], [`SourceError::Empty`],
+    /// [`SourceError::NotPgn`].
+    pub fn open(path: &Path) -> Result<Source, SourceError> {
         let OpenedBytes {
             mut bytes,
             size,
             head,
         } = open_bytes(path)?;
-        let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
+        let magic = bytes.fill_buf().map_err(SourceError::unreadable(path))?;
         if magic.is_empty() {
-            return Err(Error::Empty { path: shown(path) });
+            return Err(SourceError::Empty { path: shown(path) });
         }
         let ends_with_result = frames::is_skippable(magic);
-        let decoder = Decoder::open(bytes).map_err(Error::unreadable(path))?;
+        let decoder = Decoder::open(bytes).map_err(SourceError::unreadable(path))?;
         let mut source = Source::new(path, decoder, size, head);
         source.first = source.read_segment(Vec::new());
         while source.first.as_ref().is_some_and(is_empty) {
@@ -155,8 +157,8 @@ impl Source {
     /// detect its content, and nothing else before the part.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::NoParts`] if the source cannot be read in parts.
-    pub fn open_part(path: &Path, part: PartOf) -> Result<Source, Error> {
+    /// As [`Source::open`]; [`SourceError::NoParts`] if the source cannot be read in parts.
+    pub fn open_part(path: &Path, part: PartOf) -> Result<Source, SourceError> {
         let whole = Source::open(path)?;
         let mut source = whole.reopen(part)?;
         source.find_begin()?;
@@ -166,8 +168,8 @@ impl Source {
     /// Returns the byte range of a part of the source.
     ///
     /// # Errors
-    /// [`Error::NoParts`].
-    pub fn range_of(&self, part: PartOf) -> Result<Range<u64>, Error> {
+    /// [`SourceError::NoParts`].
+    pub fn range_of(&self, part: PartOf) -> Result<Range<u64>, SourceError> {
         let why = match (self.size, &self.decoder, self.content.packed) {
             (None, ..) => "its size is unknown, as of a pipe: give a file or a URL",
             (_, Decoder::Gzip(_), _) => {
@@ -181,14 +183,14 @@ impl Source {
             }
             (Some(size), _, None) => return Ok(part.range(size)),
         };
-        Err(Error::NoParts {
+        Err(SourceError::NoParts {
             path: shown(&self.path),
             why,
         })
     }
 
     /// Reopens the source at the start of a part.
-    fn reopen(self, part: PartOf) -> Result<Source, Error> {
+    fn reopen(self, part: PartOf) -> Result<Source, SourceError> {
         let range = self.range_of(part)?;
         let path = &self.path;
         let size = self.size.unwrap_or(range.end);
@@ -211,7 +213,7 @@ impl Source {
     }
 
     /// Seeks the first frame or text that begins in the part.
-    fn find_begin(&mut self) -> Result<(), Error> {
+    fn find_begin(&mut self) -> Result<(), SourceError> {
         let Some(part) = &mut self.part else {
             return Ok(());
         };
@@ -219,7 +221,7 @@ impl Source {
         part.begin = match &mut self.decoder {
             // The first non-empty part includes the beginning, even without a size header.
             _ if start == 0 && end > 0 => Some(0),
-            Decoder::Zstd(frames) => frames.find().map_err(Error::unreadable(&self.path))?,
+            Decoder::Zstd(frames) => frames.find().map_err(SourceError::unreadable(&self.path))?,
             _ => (start < end).then_some(start),
         };
         self.ended = part.begin.is_none();
@@ -232,15 +234,15 @@ impl Source {
     /// Reopens a source, or a part of it, at a saved place.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::Interrupted`]; [`Error::OtherSource`] if it is shorter than
-    /// before or begins with other bytes. Some differences are found only by reading on.
+    /// As [`Source::open`]; [`SourceError::Interrupted`]; [`SourceError::OtherSource`] if it is
+    /// shorter than before or begins with other bytes. Some differences are found only by reading on.
     pub(crate) fn resume(
         path: &Path,
         content: Content,
         place: &Place,
         part: Option<PartOf>,
-    ) -> Result<Source, Error> {
-        let other_source = || Error::OtherSource { path: shown(path) };
+    ) -> Result<Source, SourceError> {
+        let other_source = || SourceError::OtherSource { path: shown(path) };
         let mut source = match part {
             None => {
                 let OpenedBytes { bytes, size, head } = open_bytes(path)?;
@@ -254,13 +256,13 @@ impl Source {
         let bytes = source.decoder.bytes().ok_or_else(other_source)?;
         let before = place.frame.saturating_sub(bytes.offset());
         let skipped = io::copy(&mut bytes.take(before), &mut io::sink());
-        let skipped = skipped.map_err(Error::unreadable(path))?;
+        let skipped = skipped.map_err(SourceError::unreadable(path))?;
         if skipped < before || place.text == 0 && bytes.misses_expected() {
             return Err(other_source());
         }
         source.decoder = match (source.decoder, place.frame) {
             (Decoder::Plain(bytes), 0) if part.is_none() => {
-                Decoder::open(bytes).map_err(Error::unreadable(path))?
+                Decoder::open(bytes).map_err(SourceError::unreadable(path))?
             }
             // Only zstd has frames, so these bytes are zstd even if they are damaged.
             (Decoder::Plain(bytes), 1..) => Decoder::Zstd(Frames::new(bytes, u64::MAX)),
@@ -277,7 +279,7 @@ impl Source {
             let mut text = match segment {
                 Some(Ok(Segment::Text(text))) if !text.is_empty() => text,
                 Some(Err(error)) => {
-                    return Err(Error::stopping(path, &error).unwrap_or_else(other_source));
+                    return Err(SourceError::stopping(path, &error).unwrap_or_else(other_source));
                 }
                 _ => return Err(other_source()),
             };
@@ -469,13 +471,13 @@ impl Source {
     }
 
     /// Returns the error that stopped the source while its first segment was read.
-    fn stopped(&self) -> Option<Error> {
+    fn stopped(&self) -> Option<SourceError> {
         let failure = match (&self.first, &self.decoder) {
             (Some(Err(error)), _) => Some(error),
             (_, Decoder::Zstd(frames)) => frames.failure(),
             _ => self.failure.as_ref(),
         };
-        failure.and_then(|error| Error::stopping(&self.path, error))
+        failure.and_then(|error| SourceError::stopping(&self.path, error))
     }
 
     fn place(&mut self) -> Option<Place> {
@@ -511,7 +513,7 @@ impl Source {
                     place.border = frames.border();
                 }
                 // More frames may follow damage.
-                self.ended = matches!(&segment, Some(Err(error)) if Error::stops(error));
+                self.ended = matches!(&segment, Some(Err(error)) if SourceError::stops(error));
                 return segment;
             }
             Decoder::Gzip(decoder) => decoder,
@@ -559,7 +561,7 @@ impl Source {
     }
 
     /// Returns the beginning of the decoded text.
-    fn beginning(&self) -> Result<Vec<u8>, Error> {
+    fn beginning(&self) -> Result<Vec<u8>, SourceError> {
         let mut text = Vec::new();
         match &self.first {
             Some(Ok(Segment::Text(piece))) => text.extend_from_slice(piece),
@@ -577,7 +579,7 @@ impl Source {
         }
         let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
         if content.starts_with(b"PAR1") {
-            return Err(Error::Parquet {
+            return Err(SourceError::Parquet {
                 path: shown(&self.path),
             });
         }
@@ -587,7 +589,7 @@ impl Source {
         if is_known || PackedFormat::detect(&text).is_some() {
             return Ok(text);
         }
-        Err(Error::NotPgn {
+        Err(SourceError::NotPgn {
             path: shown(&self.path),
             bytes: text.len(),
             positions: false,
@@ -597,9 +599,10 @@ impl Source {
     /// Returns size and digests at the end of the source or the part, after reading what is left.
     ///
     /// # Errors
-    /// [`Error::OtherSource`] if it was resumed and differs from before; [`Error::Interrupted`].
-    pub(crate) fn end(&mut self) -> Result<End, Error> {
-        let other_source = || Error::OtherSource {
+    /// [`SourceError::OtherSource`] if it was resumed and differs from before;
+    /// [`SourceError::Interrupted`].
+    pub(crate) fn end(&mut self) -> Result<End, SourceError> {
+        let other_source = || SourceError::OtherSource {
             path: shown(&self.path),
         };
         let range_end = self.part.as_ref().map_or(u64::MAX, |part| part.range.end);
@@ -609,7 +612,7 @@ impl Source {
         let rest = io::copy(&mut bytes.take(left), &mut io::sink());
         let stopping = rest
             .err()
-            .and_then(|error| Error::stopping(&self.path, &error));
+            .and_then(|error| SourceError::stopping(&self.path, &error));
         if let Some(error) = stopping {
             return Err(error);
         }

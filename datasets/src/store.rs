@@ -5,6 +5,7 @@ mod build_progress;
 mod builder;
 mod database;
 mod dataset;
+mod error;
 mod folder;
 mod format_version;
 mod holding;
@@ -18,6 +19,7 @@ mod spill;
 
 pub use builder::{Builder, Unfinished};
 pub use dataset::{Dataset, Shuffled};
+pub use error::StoreError;
 pub use format_version::FORMAT_VERSION;
 pub use manifest::{Counts, Manifest, Shard};
 pub use shards::{merge_shard, shard};

@@ -1,5 +1,6 @@
 //! Error reporting: one line on standard error, and an exit code.
 
+use datasets::{SourceError, StoreError};
 use host::{Exists, ExitCode, FileError};
 
 use crate::annotate;
@@ -13,7 +14,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     }
     host::tell(format_args!("ingest: {error:#}"));
     let code = error.chain().find_map(|cause| {
-        let dataset = cause.downcast_ref().map(datasets::Error::exit_code);
+        let build = cause.downcast_ref().map(datasets::Error::exit_code);
+        let source = || cause.downcast_ref().map(SourceError::exit_code);
+        let store = || cause.downcast_ref().map(StoreError::exit_code);
         let annotate = || cause.downcast_ref().map(annotate::Error::exit_code);
         let file = || cause.downcast_ref().map(FileError::exit_code);
         let exists = || cause.downcast_ref().map(Exists::exit_code);
@@ -22,7 +25,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
                 .downcast_ref()
                 .map(|stopped: &Stopped| stopped.exit_code)
         };
-        dataset
+        build
+            .or_else(source)
+            .or_else(store)
             .or_else(annotate)
             .or_else(file)
             .or_else(exists)

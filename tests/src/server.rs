@@ -19,6 +19,8 @@ struct Shared {
     starts: Mutex<Vec<u64>>,
     missing: AtomicBool,
     rest_missing: AtomicBool,
+    /// Number of range requests still to be refused.
+    busy: AtomicU64,
 }
 
 impl BreakingServer {
@@ -66,6 +68,11 @@ impl BreakingServer {
     pub fn set_rest_missing(&self, missing: bool) {
         self.shared.rest_missing.store(missing, Ordering::Relaxed);
     }
+
+    /// Answers the next `requests` range requests with 503, as a server that restarts does.
+    pub fn refuse_rests(&self, requests: u64) {
+        self.shared.busy.store(requests, Ordering::Relaxed);
+    }
 }
 
 fn answer(
@@ -87,6 +94,11 @@ fn answer(
     let flag = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
     if flag(&shared.missing) || start.is_some() && flag(&shared.rest_missing) {
         return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    }
+    let busy = shared.busy.load(Ordering::Relaxed);
+    if start.is_some() && busy > 0 {
+        shared.busy.store(busy - 1, Ordering::Relaxed);
+        return stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
     }
     let (status, range) = match start {
         None => ("200 OK", String::new()),

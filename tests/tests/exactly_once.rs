@@ -284,6 +284,14 @@ fn an_unfinished_build_of_other_sources_is_discarded_by_force_alone() {
     for source in [gone, &path("none.pgn")] {
         build(&[source, force], &dataset).failed(MISSING, &[]);
     }
+    let source = path("june.pgn.zst");
+    fs::write(&source, framed(text_of(&june).as_bytes(), 100_000)).unwrap();
+    let parts = [path("half"), path("third")];
+    for (dataset, part) in parts.iter().zip(["1/2", "2/3"]) {
+        let part = Path::new(part);
+        build(&[&source, Path::new("--part"), part], dataset).succeeded();
+    }
+    run(merging(&parts, &dataset).arg("--force")).failed(REFUSED, &["overlap"]);
     assert!(has_progress(&dataset));
     copy(&dataset, &path("goes on"));
     let said = build(&[&MONTHS.first], &path("goes on")).succeeded();

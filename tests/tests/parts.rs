@@ -110,6 +110,9 @@ fn parts_of_a_dump_merge_to_the_dump() {
     let mixed = [parts[1].clone(), path("half")];
     merge(&mixed, &path("mixed")).failed(REFUSED, &words);
     assert!(!path("mixed").exists());
+    let before = contents(&parts[1]);
+    merge(&[path("half")], &parts[1]).failed(REFUSED, &words);
+    assert!(contents(&parts[1]) == before);
 }
 
 #[test]

@@ -111,6 +111,25 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
     }
 }
 
+/// The pauses before new attempts are 0.5, 1 and 2 seconds; from 2 seconds on they are reported.
+#[test]
+fn long_pauses_before_reconnecting_are_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = games(300);
+    let most = bytes.len() * 2 / 3;
+    let server = BreakingServer::start(bytes, most);
+    server.refuse_rests(2);
+    let said = build(&[Path::new(&server.url)], &folder.path().join("dataset")).succeeded();
+    let report = format!(
+        "{}: no connection at byte {most} (the server answers 503 Service Unavailable); attempt 3 \
+         of 10 in 2 s",
+        server.url
+    );
+    let reports = said.err.lines().filter(|line| line.contains("attempt"));
+    assert_eq!(reports.collect::<Vec<_>>(), [report], "{}", said.err);
+    assert_eq!(server.take_starts(), [0, most as u64]);
+}
+
 /// The query of a presigned URL is a secret.
 #[test]
 fn url_secrets_are_neither_printed_nor_stored() {

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use datasets::StoreError;
 use host::{Action, Exists, ExitCode, FileError};
 use models::NetError;
 use models::bullet::BulletError;
@@ -236,6 +237,12 @@ impl TrainerError {
     pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> TrainerError {
         let path = path.to_path_buf();
         move |error| TrainerError::Unwritable { path, error }
+    }
+}
+
+impl From<StoreError> for TrainerError {
+    fn from(error: StoreError) -> TrainerError {
+        TrainerError::Data(error.into())
     }
 }
 

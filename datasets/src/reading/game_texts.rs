@@ -4,9 +4,9 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use crate::Error;
 use crate::reading::Damage;
 use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
+use crate::source::SourceError;
 use crate::source::{PIECE_BYTES, PartOf, PartRead, Segment, Source, whole_text};
 use records::games::ends_with_result;
 
@@ -48,23 +48,23 @@ impl GameTexts {
     /// Opens a source.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::NotPgn`] for evaluated positions in another format.
-    pub fn open(path: &Path) -> Result<GameTexts, Error> {
+    /// As [`Source::open`]; [`SourceError::NotPgn`] for evaluated positions in another format.
+    pub fn open(path: &Path) -> Result<GameTexts, SourceError> {
         GameTexts::of(Source::open(path)?)
     }
 
     /// Opens a part of a source: the games that begin in it.
     ///
     /// # Errors
-    /// As [`Source::open_part`]; [`Error::NotPgn`] for evaluated positions in another format.
-    pub fn open_part(path: &Path, part: PartOf) -> Result<GameTexts, Error> {
+    /// As [`Source::open_part`]; [`SourceError::NotPgn`] for evaluated positions in another format.
+    pub fn open_part(path: &Path, part: PartOf) -> Result<GameTexts, SourceError> {
         GameTexts::of(Source::open_part(path, part)?)
     }
 
-    fn of(source: Source) -> Result<GameTexts, Error> {
+    fn of(source: Source) -> Result<GameTexts, SourceError> {
         let content = source.content();
         if content.positions.is_some() || content.packed.is_some() {
-            return Err(Error::NotPgn {
+            return Err(SourceError::NotPgn {
                 path: Source::shown(source.path()),
                 bytes: 0,
                 positions: true,
@@ -91,7 +91,7 @@ impl GameTexts {
     ///
     /// # Errors
     /// As [`GameTexts::next_chunk`].
-    pub fn part_read(&mut self) -> Result<Option<PartRead>, Error> {
+    pub fn part_read(&mut self) -> Result<Option<PartRead>, SourceError> {
         Ok(self.source.end()?.part)
     }
 
@@ -105,9 +105,9 @@ impl GameTexts {
     /// Returns the next chunk; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where the source is truncated or corrupt, after every complete game
-    /// before that; [`Error::Interrupted`] if the connection is lost.
-    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+    /// [`SourceError::Damaged`] where the source is truncated or corrupt, after every complete game
+    /// before that; [`SourceError::Interrupted`] if the connection is lost.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, SourceError> {
         loop {
             // Return complete games before reporting a failure.
             if let Some(chunk) = self.cut() {
@@ -121,10 +121,10 @@ impl GameTexts {
     }
 
     /// Returns the remaining text at the end or at a failure, then the failure.
-    fn last_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+    fn last_chunk(&mut self) -> Result<Option<Chunk>, SourceError> {
         let path = self.source.path();
         let failure = self.failure.as_ref();
-        if let Some(error) = failure.and_then(|error| Error::stopping(path, error)) {
+        if let Some(error) = failure.and_then(|error| SourceError::stopping(path, error)) {
             return Err(error);
         }
         if self.before {
@@ -150,7 +150,7 @@ impl GameTexts {
             message: error.to_string(),
             places: 1,
         };
-        Err(Error::damaged(self.source.path(), &damage))
+        Err(SourceError::damaged(self.source.path(), &damage))
     }
 
     /// Reads one more piece.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::source::{
-    Content, DigestNode, End, FrameDecoder, PartOf, PartRead, Place, Segment, Source,
+    Content, DigestNode, End, FrameDecoder, PartOf, PartRead, Place, Segment, Source, SourceError,
 };
 use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
 use records::position::Record;
@@ -80,11 +80,11 @@ impl Finished {
     /// Returns `Ok(())` if the source is undamaged.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
-    pub fn check(&self, path: &Path) -> Result<(), Error> {
+    /// [`SourceError::Damaged`].
+    pub fn check(&self, path: &Path) -> Result<(), SourceError> {
         match &self.damage {
             None => Ok(()),
-            Some(damage) => Err(Error::damaged(path, damage)),
+            Some(damage) => Err(SourceError::damaged(path, damage)),
         }
     }
 }
@@ -204,12 +204,12 @@ impl ResumePoint {
 /// Resumes reading a source at a checkpoint.
 ///
 /// # Errors
-/// As [`Source::open`]; [`Error::OtherSource`] if the source has changed.
+/// As [`Source::open`]; [`SourceError::OtherSource`] if the source has changed.
 pub(crate) fn resume(
     path: &Path,
     checkpoint: ResumePoint,
     part: Option<PartOf>,
-) -> Result<Reading, Error> {
+) -> Result<Reading, SourceError> {
     let ResumePoint {
         content,
         place,
@@ -245,8 +245,8 @@ impl Reading {
     /// order. After damage, reading continues at the next frame if there is one.
     ///
     /// # Errors
-    /// Errors of `each`, which stop the reading; [`Error::OtherSource`], [`Error::Interrupted`],
-    /// [`Error::NoThread`].
+    /// Errors of `each`, which stop the reading; [`SourceError::OtherSource`],
+    /// [`SourceError::Interrupted`], [`Error::NoThread`].
     pub fn run(
         self,
         filters: &Filters,
@@ -325,7 +325,7 @@ impl Reading {
             }
             let end = source.end()?;
             let finished = joiner.end(parser, end, &mut batch)?;
-            Ok::<(Batch, Finished), Error>((batch, finished))
+            Ok::<(Batch, Finished), SourceError>((batch, finished))
         });
         let (batch, finished) = ended.ok_or(Error::Stopped)??;
         each(batch)?;
@@ -589,7 +589,7 @@ impl GameJoiner {
         source: &mut Source,
         parser: Parser,
         batch: &mut Batch,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SourceError> {
         let mut decoder = FrameDecoder::new();
         while !self.before {
             let Some((segment, _)) = source.next_segment(Vec::new()) else {
@@ -609,7 +609,12 @@ impl GameJoiner {
     }
 
     /// Closes the last game at the end of the source.
-    fn end(&mut self, parser: Parser, end: End, batch: &mut Batch) -> Result<Finished, Error> {
+    fn end(
+        &mut self,
+        parser: Parser,
+        end: End,
+        batch: &mut Batch,
+    ) -> Result<Finished, SourceError> {
         let text = self.edge.text.trim_ascii();
         if parser.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
             let error = io::Error::other("the text ends inside a game");
@@ -647,7 +652,7 @@ impl GameJoiner {
         offset: u64,
         parser: Parser,
         batch: &mut Batch,
-    ) -> Result<(), Error> {
+    ) -> Result<(), SourceError> {
         self.lose(error, parser, batch)?;
         let damage = self.damage.get_or_insert_with(|| Damage {
             offset,
@@ -659,8 +664,13 @@ impl GameJoiner {
     }
 
     /// Drops the game that the damage lies in, and all text up to the start of the next game.
-    fn lose(&mut self, error: &io::Error, parser: Parser, batch: &mut Batch) -> Result<(), Error> {
-        if let Some(error) = Error::stopping(parser.path, error) {
+    fn lose(
+        &mut self,
+        error: &io::Error,
+        parser: Parser,
+        batch: &mut Batch,
+    ) -> Result<(), SourceError> {
+        if let Some(error) = SourceError::stopping(parser.path, error) {
             return Err(error);
         }
         if self.before {

@@ -9,7 +9,7 @@ use std::path::Path;
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 
-use crate::Error;
+use crate::source::SourceError;
 use crate::source::address::url;
 use crate::source::ahead::Ahead;
 use crate::source::digest::{DigestNode, LEAF_BYTES, TreeDigest};
@@ -64,11 +64,11 @@ pub(crate) struct OpenedBytes {
 }
 
 /// Opens a source at its beginning.
-pub(crate) fn open_bytes(path: &Path) -> Result<OpenedBytes, Error> {
+pub(crate) fn open_bytes(path: &Path) -> Result<OpenedBytes, SourceError> {
     let (raw, size) = open_raw(path, 0)?;
     let mut ahead = Ahead::new(raw);
     let head = ahead.peek(LEAF_BYTES as usize);
-    let head = head.map_err(Error::unreadable(path))?;
+    let head = head.map_err(SourceError::unreadable(path))?;
     let mut digest = TreeDigest::behind(0, 0);
     digest.update(&head[..head.len().min(LEAF_BYTES as usize)]);
     Ok(OpenedBytes {
@@ -79,15 +79,19 @@ pub(crate) fn open_bytes(path: &Path) -> Result<OpenedBytes, Error> {
 }
 
 /// Opens a byte range of a source of `bytes` bytes.
-pub(crate) fn open_bytes_of(path: &Path, range: Range<u64>, bytes: u64) -> Result<Bytes, Error> {
+pub(crate) fn open_bytes_of(
+    path: &Path,
+    range: Range<u64>,
+    bytes: u64,
+) -> Result<Bytes, SourceError> {
     let (raw, _) = open_raw(path, range.start)?;
     Ok(Metered::of_part(Ahead::new(raw), range, bytes))
 }
 
 /// Opens a source at byte `start`, which must be 0 for standard input. Returns its size in bytes
 /// too, if known.
-fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64>), Error> {
-    let unreadable = || Error::unreadable(path);
+fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64>), SourceError> {
+    let unreadable = || SourceError::unreadable(path);
     if path == Path::new("-") {
         return Ok((Box::new(io::stdin()), None));
     }
@@ -121,24 +125,24 @@ fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64
 /// Returns the tree digest of a file, hexadecimal.
 ///
 /// # Errors
-/// [`Error::Unreadable`].
-pub fn digest_of(path: &Path) -> Result<String, Error> {
+/// [`SourceError::Unreadable`].
+pub fn digest_of(path: &Path) -> Result<String, SourceError> {
     let mut bytes = open_bytes(path)?.bytes;
-    io::copy(&mut bytes, &mut io::sink()).map_err(Error::unreadable(path))?;
+    io::copy(&mut bytes, &mut io::sink()).map_err(SourceError::unreadable(path))?;
     Ok(bytes.prefix().digest)
 }
 
 /// Returns the granule digests of a byte range of a source of `bytes` bytes.
 ///
 /// # Errors
-/// [`Error::Unreadable`], [`Error::Interrupted`].
+/// [`SourceError::Unreadable`], [`SourceError::Interrupted`].
 pub(crate) fn granules_of(
     path: &Path,
     part: Range<u64>,
     bytes: u64,
-) -> Result<Vec<DigestNode>, Error> {
+) -> Result<Vec<DigestNode>, SourceError> {
     let mut opened = open_bytes_of(path, part.clone(), bytes)?;
     let within = &mut (&mut opened).take(part.end - part.start);
-    io::copy(within, &mut io::sink()).map_err(Error::unreadable(path))?;
+    io::copy(within, &mut io::sink()).map_err(SourceError::unreadable(path))?;
     Ok(opened.granules())
 }

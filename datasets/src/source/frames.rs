@@ -8,7 +8,7 @@ use memchr::memmem;
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
-use crate::Error;
+use crate::source::SourceError;
 use crate::source::meter::Lookahead;
 
 /// Magic number of a zstd frame.
@@ -205,7 +205,7 @@ impl<R: Lookahead> Frames<R> {
         if lost {
             match find_size(input, u64::MAX) {
                 Ok(true) => {}
-                Err(error) if Error::stops(&error) => return Err(error),
+                Err(error) if SourceError::stops(&error) => return Err(error),
                 // The damage is already reported, so treat more of it as the end.
                 Ok(false) | Err(_) => return Ok(None),
             }

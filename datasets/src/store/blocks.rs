@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::Error;
+use crate::store::StoreError;
 use crate::store::database::BlockKey;
 use crate::store::holding::Holding;
 use crate::store::set::Set;
@@ -33,7 +33,7 @@ impl<'a> Blocks<'a> {
         stores: &'a [Holding],
         generation: u64,
         set: Set,
-    ) -> Result<Blocks<'a>, Error> {
+    ) -> Result<Blocks<'a>, StoreError> {
         let (mut stored, mut before) = (Vec::new(), 0);
         for (store, held) in stores.iter().enumerate() {
             let keys = held.store.block_keys(set, generation)?.into_iter();
@@ -64,7 +64,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// Appends the records of a block.
-    pub(crate) fn read(&self, block: usize, records: &mut Vec<Record>) -> Result<(), Error> {
+    pub(crate) fn read(&self, block: usize, records: &mut Vec<Record>) -> Result<(), StoreError> {
         let (mut at, end) = (self.start(block), self.end(block));
         let mut piece = Vec::new();
         for index in self.holding(at).. {
@@ -117,13 +117,13 @@ impl<'a> Blocks<'a> {
         next.map_or(self.records, |stored| stored.before)
     }
 
-    fn read_stored(&self, index: usize, records: &mut Vec<Record>) -> Result<(), Error> {
+    fn read_stored(&self, index: usize, records: &mut Vec<Record>) -> Result<(), StoreError> {
         let Stored { store, key, .. } = self.stored[index];
         let Holding { store, .. } = &self.stores[store as usize];
         store.read_block(self.set, self.generation, key, records)
     }
 
-    fn torn(&self, index: usize) -> Error {
+    fn torn(&self, index: usize) -> StoreError {
         let Stored { store, key, .. } = &self.stored[index];
         let Holding { store, .. } = &self.stores[*store as usize];
         let family = self.set.family(self.generation);

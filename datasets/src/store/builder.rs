@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use crate::Error;
 use crate::reading::{Batch, Finished, Reading, resume};
-use crate::source::{DigestTree, PartOf, Source, granules_of, identity};
+use crate::source::{DigestTree, PartOf, Source, SourceError, granules_of, identity};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
 use crate::store::merge::{Merged, Runs, merge};
@@ -26,7 +26,7 @@ use crate::store::ranges::{self, RANGES};
 use crate::store::set::Set;
 use crate::store::sources;
 use crate::store::spill::{Run, Sorted, SpillFile};
-use crate::store::{Dataset, Manifest, Shard, SourceEntry};
+use crate::store::{Dataset, Manifest, Shard, SourceEntry, StoreError};
 use records::position::{BLOCK_RECORDS, Record};
 use records::selection::{Filters, SourceCounts};
 
@@ -83,7 +83,7 @@ pub struct Builder {
 
 /// A run being written, with the progress to commit after it.
 struct Spilling {
-    thread: JoinHandle<Result<Spilled, Error>>,
+    thread: JoinHandle<Result<Spilled, StoreError>>,
     progress: BuildProgress,
 }
 
@@ -100,9 +100,10 @@ impl Builder {
     /// the same sources.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process writes to it, [`Error::OtherFilters`] if it was made
-    /// with other filters, [`Error::UnfinishedBuild`] if a build of other sources was interrupted.
-    pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
+    /// [`StoreError::Locked`] if another process writes to it, [`StoreError::OtherFilters`] if it
+    /// was made with other filters, [`StoreError::UnfinishedBuild`] if a build of other sources was
+    /// interrupted.
+    pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, StoreError> {
         Builder::open_part(path, filters, sources, None, Unfinished::Keep)
     }
 
@@ -117,34 +118,39 @@ impl Builder {
         sources: &[PathBuf],
         part: Option<PartOf>,
         other: Unfinished,
-    ) -> Result<Builder, Error> {
+    ) -> Result<Builder, StoreError> {
         let names: Vec<String> = sources.iter().map(|source| identity(source)).collect();
-        Builder::open_named(path, filters, &names, part, other)
+        Builder::open_named(path, filters, &names, part, &[], other)
     }
 
-    /// Variant of [`Builder::open_part`] by the identities of the sources.
+    /// Variant of [`Builder::open_part`] by the identities of the sources. Before an unfinished
+    /// build is discarded, it checks that the entries `added` fit the sealed sources.
     fn open_named(
         path: &Path,
         filters: Filters,
         names: &[String],
         part: Option<PartOf>,
+        added: &[SourceEntry],
         other: Unfinished,
-    ) -> Result<Builder, Error> {
+    ) -> Result<Builder, StoreError> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
         let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
         if let Some(shard) = &manifest.shard {
-            return Err(Error::LoneShard {
+            return Err(StoreError::LoneShard {
                 path: path.to_path_buf(),
                 part: shard.part,
             });
         }
         if manifest.filters != filters {
-            return Err(Error::OtherFilters {
+            return Err(StoreError::OtherFilters {
                 path: path.to_path_buf(),
                 changes: changes(&manifest.filters, &filters),
             });
+        }
+        if !added.is_empty() {
+            manifest.clone().add_sources(added.iter().cloned())?;
         }
         let fresh = BuildProgress::new(filters, names, part);
         let folder = path.join("spill");
@@ -155,7 +161,7 @@ impl Builder {
             None => fresh,
             Some(stored) if stored.is_of_same_command(&fresh) && is_whole(&stored) => stored,
             Some(stored) if other == Unfinished::Keep && stored.has_work() && is_whole(&stored) => {
-                return Err(Error::UnfinishedBuild {
+                return Err(StoreError::UnfinishedBuild {
                     path: path.to_path_buf(),
                     sources: stored.source_list(),
                 });
@@ -190,20 +196,18 @@ impl Builder {
     /// source are dropped.
     ///
     /// # Errors
-    /// As [`Builder::open`]; [`Error::UnlikeFilters`] if their filters differ; [`Error::UnfitParts`].
+    /// As [`Builder::open`]; [`StoreError::UnlikeFilters`] if their filters differ;
+    /// [`StoreError::UnfitParts`].
     pub fn to_merge(
         path: &Path,
         datasets: Vec<Dataset>,
         other: Unfinished,
-    ) -> Result<Builder, Error> {
-        let filters = Builder::common_filters(&datasets)?;
-        let mut builder = Builder::open_part(path, filters, &[], None, other)?;
+    ) -> Result<Builder, StoreError> {
+        // Fails before the folder is made if the datasets do not fit each other.
+        let Manifest { filters, .. } = Builder::merged_manifest(&datasets)?;
         let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
-        let mut manifest = builder.manifest.clone();
-        if let Err(error) = manifest.add_sources(datasets.iter().flat_map(sources)) {
-            builder.abandon()?;
-            return Err(error);
-        }
+        let added: Vec<SourceEntry> = datasets.iter().flat_map(sources).collect();
+        let mut builder = Builder::open_named(path, filters, &[], None, &added, other)?;
         for dataset in datasets {
             let known = |entry| sources::with_content(builder.entries(), entry).is_some();
             let sources = sources(&dataset);
@@ -218,7 +222,7 @@ impl Builder {
     }
 
     /// Returns the common filters of the datasets.
-    fn common_filters(datasets: &[Dataset]) -> Result<Filters, Error> {
+    fn common_filters(datasets: &[Dataset]) -> Result<Filters, StoreError> {
         for dataset in datasets {
             dataset.check_like(&datasets[0])?;
         }
@@ -227,7 +231,7 @@ impl Builder {
     }
 
     /// Returns the manifest of a merge without counts and fingerprint.
-    pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, Error> {
+    pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, StoreError> {
         let mut manifest = Manifest::new(Builder::common_filters(datasets)?);
         let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
         manifest.add_sources(datasets.iter().flat_map(sources))?;
@@ -274,8 +278,8 @@ impl Builder {
     /// Opens the next source at the point where the interrupted build stopped.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::OtherSource`] if it has changed.
-    pub fn open_source(&self, path: &Path) -> Result<Reading, Error> {
+    /// As [`Source::open`]; [`SourceError::OtherSource`] if it has changed.
+    pub fn open_source(&self, path: &Path) -> Result<Reading, SourceError> {
         self.opener(path)()
     }
 
@@ -284,7 +288,7 @@ impl Builder {
     pub fn opener(
         &self,
         path: &Path,
-    ) -> impl FnOnce() -> Result<Reading, Error> + Send + use<> + 'static {
+    ) -> impl FnOnce() -> Result<Reading, SourceError> + Send + use<> + 'static {
         let (path, checkpoint) = (path.to_path_buf(), self.progress.checkpoint.clone());
         let part = self.progress.part;
         move || match (checkpoint, part) {
@@ -304,13 +308,13 @@ impl Builder {
     /// completes the lookup.
     ///
     /// # Errors
-    /// [`Error::UnfitParts`] if a known part overlaps with it.
+    /// [`StoreError::UnfitParts`] if a known part overlaps with it.
     pub fn known_part(
         &self,
         source: &Source,
     ) -> Result<
-        Option<impl FnOnce() -> Result<Option<SourceEntry>, Error> + Send + use<> + 'static>,
-        Error,
+        Option<impl FnOnce() -> Result<Option<SourceEntry>, SourceError> + Send + use<> + 'static>,
+        StoreError,
     > {
         let (Some(range), Some(bytes)) = (source.range(), source.size()) else {
             return Ok(None);
@@ -338,7 +342,7 @@ impl Builder {
     /// Adds a batch of the current source.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] if a run cannot be spilled.
+    /// [`StoreError::Unwritable`] if a run cannot be spilled.
     pub fn add(&mut self, batch: Batch) -> Result<(), Error> {
         self.train.extend(batch.train);
         self.validation.extend(batch.validation);
@@ -427,8 +431,8 @@ impl Builder {
     /// Discards everything since the last sealing.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
-    pub fn restart(mut self) -> Result<Builder, Error> {
+    /// [`StoreError::Unwritable`].
+    pub fn restart(mut self) -> Result<Builder, StoreError> {
         // The spill thread must not write to the file that the new builder truncates.
         self.commit_spill()?;
         let Builder {
@@ -445,11 +449,11 @@ impl Builder {
             part,
             ..
         } = progress;
-        Builder::open_named(&path, filters, &names, part, Unfinished::Keep)
+        Builder::open_named(&path, filters, &names, part, &[], Unfinished::Keep)
     }
 
     /// Starts writing the records in memory.
-    fn spill(&mut self) -> Result<(), Error> {
+    fn spill(&mut self) -> Result<(), StoreError> {
         self.commit_spill()?;
         self.last_spill = Instant::now();
         if self.train.is_empty() && self.validation.is_empty() {
@@ -474,7 +478,7 @@ impl Builder {
     }
 
     /// Waits for the run being written, and commits it.
-    fn commit_spill(&mut self) -> Result<(), Error> {
+    fn commit_spill(&mut self) -> Result<(), StoreError> {
         let Some(Spilling {
             thread,
             mut progress,
@@ -497,8 +501,8 @@ impl Builder {
     /// Keeps the spilled runs for a later build.
     ///
     /// # Errors
-    /// [`Error::Unwritable`].
-    pub fn pause(mut self) -> Result<(), Error> {
+    /// [`StoreError::Unwritable`].
+    pub fn pause(mut self) -> Result<(), StoreError> {
         self.commit_spill()
     }
 
@@ -510,8 +514,8 @@ impl Builder {
     /// Removes the files of a dataset without sources, and the folder if this builder created it.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] if something cannot be removed.
-    pub fn abandon(mut self) -> Result<(), Error> {
+    /// [`StoreError::Unwritable`] if something cannot be removed.
+    pub fn abandon(mut self) -> Result<(), StoreError> {
         // The spill thread must not write to the file that is removed.
         self.commit_spill()?;
         if self.is_empty() {
@@ -525,7 +529,7 @@ impl Builder {
     /// new sources is unchanged. Returns the final manifest.
     ///
     /// # Errors
-    /// [`Error::Unwritable`], for instance on a full disk; the dataset is then unchanged.
+    /// [`StoreError::Unwritable`], for instance on a full disk; the dataset is then unchanged.
     pub fn finish(self) -> Result<Manifest, Error> {
         self.finish_unless_stopped(&AtomicBool::new(false))
     }
@@ -587,7 +591,7 @@ impl Builder {
         }
         self.manifest.tool = Manifest::this_tool();
         self.manifest.generation = self.sealed.map_or(0, |generation| generation + 1);
-        self.store.commit(&self.manifest, sets)
+        Ok(self.store.commit(&self.manifest, sets)?)
     }
 
     /// Collects all runs of one side of the split.
@@ -596,7 +600,7 @@ impl Builder {
         memory: &'a Sorted,
         spilled: &'a [Run],
         sealed: &[Set],
-    ) -> Result<SideRuns<'a>, Error> {
+    ) -> Result<SideRuns<'a>, StoreError> {
         let own = self.sealed.map(|generation| (&self.store, generation));
         let others = self.others.iter().flat_map(Dataset::sealed);
         let sealed = own
@@ -634,7 +638,7 @@ impl Runs for SideRuns<'_> {
         self.memory.len() as u64 + spilled + sealed
     }
 
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error> {
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), StoreError> {
         for set in &self.sealed {
             set.read(ranges, records)?;
         }
@@ -665,7 +669,7 @@ fn write(
             let end = (start + step).min(ranges.end);
             merge(train, validation, &(start..end))
         });
-        merged.collect::<Result<Vec<Merged>, Error>>()
+        merged.collect::<Result<Vec<Merged>, StoreError>>()
     };
     let mut put = |merged: Vec<Merged>| {
         merged.into_iter().try_for_each(|mut merged| {
@@ -685,7 +689,7 @@ fn write(
         put?;
         ready = next?;
     }
-    put(ready)
+    Ok(put(ready)?)
 }
 
 #[cfg(test)]

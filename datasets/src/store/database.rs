@@ -12,8 +12,8 @@ use rocksdb::{
     Options, SstFileWriter, WriteBatch, WriteOptions,
 };
 
-use crate::Error;
 use crate::source::{DigestTree, Source};
+use crate::store::StoreError;
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};
@@ -62,12 +62,12 @@ fn options() -> Options {
 impl Store {
     /// Opens a dataset for writing, creating it in a missing or empty folder. Column families left
     /// by an interrupted build are dropped.
-    pub(crate) fn open_to_write(path: &Path) -> Result<Store, Error> {
+    pub(crate) fn open_to_write(path: &Path) -> Result<Store, StoreError> {
         let made = match folder::claim(path)? {
             Claimed::Unfinished { made } => made,
             Claimed::Database => {
                 Store::open_to_read(path).map_err(|error| match error {
-                    Error::NotADataset { path } => Error::Occupied {
+                    StoreError::NotADataset { path } => StoreError::Occupied {
                         path,
                         entry: folder::CURRENT.to_string(),
                     },
@@ -111,7 +111,10 @@ impl Store {
                 .iter()
                 .any(|s| Some(&family) == generation.map(|g| s.family(g)).as_ref());
             if !current {
-                store.db.drop_cf(&family).map_err(Error::unwritable(path))?;
+                store
+                    .db
+                    .drop_cf(&family)
+                    .map_err(StoreError::unwritable(path))?;
             }
         }
         Ok(store)
@@ -119,12 +122,12 @@ impl Store {
 
     /// Opens a dataset for reading, without disturbing a process that writes to it. Retries if the
     /// files change during the opening.
-    pub(crate) fn open_to_read(path: &Path) -> Result<Store, Error> {
+    pub(crate) fn open_to_read(path: &Path) -> Result<Store, StoreError> {
         for _ in 0..OPENINGS {
             let before = folder::sizes(path);
             match Store::try_to_read(path) {
                 // The files were read at two different moments.
-                Err(Error::Corrupt { .. } | Error::Inaccessible { .. })
+                Err(StoreError::Corrupt { .. } | StoreError::Inaccessible { .. })
                     if folder::sizes(path) != before =>
                 {
                     thread::sleep(OPENING_PAUSE);
@@ -135,13 +138,13 @@ impl Store {
         Store::try_to_read(path)
     }
 
-    fn try_to_read(path: &Path) -> Result<Store, Error> {
+    fn try_to_read(path: &Path) -> Result<Store, StoreError> {
         let not_a_dataset = || folder::no_dataset(path, None);
         std::fs::metadata(path).map_err(|error| match Source::is_url(path) {
-            true => Error::NotLocal {
+            true => StoreError::NotLocal {
                 path: Source::shown(path),
             },
-            false => Error::unreadable(path)(error),
+            false => StoreError::unreadable(path)(error),
         })?;
         if !folder::has_database(path) {
             return Err(not_a_dataset());
@@ -164,7 +167,7 @@ impl Store {
     }
 
     /// Checks that the sets of the manifest exist, with the expected number of blocks.
-    fn check_sets(&self) -> Result<(), Error> {
+    fn check_sets(&self) -> Result<(), StoreError> {
         let Some(manifest) = self.manifest()? else {
             return Ok(());
         };
@@ -182,26 +185,26 @@ impl Store {
     }
 
     /// Closes a store in which nothing was sealed, and removes the files created for it.
-    pub(crate) fn abandon(self) -> Result<(), Error> {
+    pub(crate) fn abandon(self) -> Result<(), StoreError> {
         let Store { db, path, made } = self;
         drop(db);
         // Without a marker, files of a build cannot be distinguished from others: keep all.
         if !folder::is_marked(&path) {
             return Ok(());
         }
-        folder::abandon(&path, &made).map_err(Error::unwritable(&path))
+        folder::abandon(&path, &made).map_err(StoreError::unwritable(&path))
     }
 
-    fn unmark(&self) -> Result<(), Error> {
+    fn unmark(&self) -> Result<(), StoreError> {
         if !folder::is_marked(&self.path) {
             return Ok(());
         }
-        folder::unmark(&self.path).map_err(Error::unwritable(&self.path))
+        folder::unmark(&self.path).map_err(StoreError::unwritable(&self.path))
     }
 
     /// Checks that the format version is [`FORMAT_VERSION`].
-    fn check_version(&self) -> Result<(), Error> {
-        let not_a_dataset = || Error::NotADataset {
+    fn check_version(&self) -> Result<(), StoreError> {
+        let not_a_dataset = || StoreError::NotADataset {
             path: self.path.clone(),
         };
         let version = self.get(VERSION_KEY)?.ok_or_else(not_a_dataset)?;
@@ -211,41 +214,41 @@ impl Store {
             .ok_or_else(not_a_dataset)?;
         match found {
             FORMAT_VERSION => Ok(()),
-            _ => Err(Error::OtherVersion {
+            _ => Err(StoreError::OtherVersion {
                 path: self.path.clone(),
                 found,
             }),
         }
     }
 
-    fn family(&self, name: &str) -> Result<&ColumnFamily, Error> {
+    fn family(&self, name: &str) -> Result<&ColumnFamily, StoreError> {
         self.db
             .cf_handle(name)
             .ok_or_else(|| self.corrupt(format!("{name} is missing")))
     }
 
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let value = self.db.get_cf(self.family(META)?, key);
         value.map_err(|error| self.corrupt(error.to_string()))
     }
 
-    fn write(&self, batch: WriteBatch) -> Result<(), Error> {
+    fn write(&self, batch: WriteBatch) -> Result<(), StoreError> {
         let mut options = WriteOptions::default();
         options.set_sync(true);
         self.db
             .write_opt(batch, &options)
-            .map_err(Error::unwritable(&self.path))
+            .map_err(StoreError::unwritable(&self.path))
     }
 
-    pub(crate) fn corrupt(&self, what: String) -> Error {
-        Error::Corrupt {
+    pub(crate) fn corrupt(&self, what: String) -> StoreError {
+        StoreError::Corrupt {
             path: self.path.clone(),
             what,
         }
     }
 
     /// Returns the manifest, `None` if nothing is sealed yet.
-    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Error> {
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, StoreError> {
         let Some(json) = self.get(MANIFEST_KEY)? else {
             return Ok(None);
         };
@@ -256,7 +259,11 @@ impl Store {
     }
 
     /// Returns the keys of a set's blocks, in order.
-    pub(crate) fn block_keys(&self, set: Set, generation: u64) -> Result<Vec<BlockKey>, Error> {
+    pub(crate) fn block_keys(
+        &self,
+        set: Set,
+        generation: u64,
+    ) -> Result<Vec<BlockKey>, StoreError> {
         let index = self
             .get(set.index_key(generation).as_bytes())?
             .unwrap_or_default();
@@ -272,7 +279,7 @@ impl Store {
     }
 
     /// Returns a sealed set.
-    pub(crate) fn sealed(&self, set: Set, generation: u64) -> Result<SealedSet<'_>, Error> {
+    pub(crate) fn sealed(&self, set: Set, generation: u64) -> Result<SealedSet<'_>, StoreError> {
         Ok(SealedSet {
             store: self,
             set,
@@ -282,7 +289,7 @@ impl Store {
     }
 
     /// Returns the progress of an interrupted build, `None` if there is none.
-    pub(crate) fn progress(&self) -> Result<Option<BuildProgress>, Error> {
+    pub(crate) fn progress(&self) -> Result<Option<BuildProgress>, StoreError> {
         let Some(json) = self.get(PROGRESS_KEY)? else {
             return Ok(None);
         };
@@ -296,8 +303,8 @@ impl Store {
     }
 
     /// Commits the progress of a build.
-    pub(crate) fn set_progress(&self, progress: &BuildProgress) -> Result<(), Error> {
-        let json = serde_json::to_vec(progress).map_err(Error::unwritable(&self.path))?;
+    pub(crate) fn set_progress(&self, progress: &BuildProgress) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(progress).map_err(StoreError::unwritable(&self.path))?;
         let mut batch = WriteBatch::default();
         batch.put_cf(self.family(META)?, PROGRESS_KEY, json);
         batch.put_cf(
@@ -309,13 +316,13 @@ impl Store {
     }
 
     /// Deletes the progress of an interrupted build.
-    pub(crate) fn forget_progress(&self) -> Result<(), Error> {
+    pub(crate) fn forget_progress(&self) -> Result<(), StoreError> {
         let mut batch = WriteBatch::default();
         self.delete_progress(&mut batch)?;
         self.write(batch)
     }
 
-    fn delete_progress(&self, batch: &mut WriteBatch) -> Result<(), Error> {
+    fn delete_progress(&self, batch: &mut WriteBatch) -> Result<(), StoreError> {
         for key in [PROGRESS_KEY, CARRIED_TEXT_KEY] {
             batch.delete_cf(self.family(META)?, key);
         }
@@ -329,7 +336,7 @@ impl Store {
         generation: u64,
         key: BlockKey,
         records: &mut Vec<Record>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), StoreError> {
         let family = set.family(generation);
         let block = self.db.get_pinned_cf(self.family(&family)?, key.to_bytes());
         let block = block
@@ -340,9 +347,9 @@ impl Store {
     }
 
     /// Replaces the manifest, and deletes the progress of an unfinished build.
-    pub(crate) fn commit_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+    pub(crate) fn commit_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
         let mut batch = WriteBatch::default();
-        let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
+        let json = serde_json::to_vec(manifest).map_err(StoreError::unwritable(&self.path))?;
         batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
         self.delete_progress(&mut batch)?;
         self.write(batch)
@@ -353,8 +360,8 @@ impl Store {
         &mut self,
         manifest: &Manifest,
         sets: Vec<WrittenSet>,
-    ) -> Result<(), Error> {
-        let unwritable = || Error::unwritable(&self.path);
+    ) -> Result<(), StoreError> {
+        let unwritable = || StoreError::unwritable(&self.path);
         let mut batch = WriteBatch::default();
         for sealed in sets {
             let family = sealed.set.family(manifest.generation);
@@ -375,7 +382,7 @@ impl Store {
             let key = sealed.set.index_key(manifest.generation);
             batch.put_cf(self.family(META)?, key, sealed.index);
         }
-        let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
+        let json = serde_json::to_vec(manifest).map_err(StoreError::unwritable(&self.path))?;
         batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
         if let Some(old) = manifest.generation.checked_sub(1) {
             for set in Set::ALL {
@@ -390,36 +397,36 @@ impl Store {
                 if self.db.cf_handle(&family).is_some() {
                     self.db
                         .drop_cf(&family)
-                        .map_err(Error::unwritable(&self.path))?;
+                        .map_err(StoreError::unwritable(&self.path))?;
                 }
             }
         }
         self.db
             .flush_cf(self.family(META)?)
-            .map_err(Error::unwritable(&self.path))
+            .map_err(StoreError::unwritable(&self.path))
     }
 }
 
 /// Classifies an error of RocksDB by its text, which names the cause only after the path.
-fn open_error(path: &Path, error: rocksdb::Error) -> Error {
+fn open_error(path: &Path, error: rocksdb::Error) -> StoreError {
     let text = error.to_string().replace(&*path.to_string_lossy(), "");
     // The message repeats itself and ends with a guess.
     let text = text.split("  The file ").next().unwrap_or_default();
     let text = text.trim_start_matches("Corruption: ").to_string();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if says(&["lock hold by", "While lock file"]) && !says(&["Permission denied"]) {
-        Error::Locked {
+        StoreError::Locked {
             path: path.to_path_buf(),
         }
     } else if error.kind() == rocksdb::ErrorKind::Corruption
         || says(&["No such file", "Column family not found"])
     {
-        Error::Corrupt {
+        StoreError::Corrupt {
             path: path.to_path_buf(),
             what: text,
         }
     } else {
-        Error::inaccessible(path)(text)
+        StoreError::inaccessible(path)(text)
     }
 }
 
@@ -495,7 +502,7 @@ impl SetWriter {
     }
 
     /// Appends records; full blocks are packed on all cores.
-    pub(crate) fn push(&mut self, records: &[Record]) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, records: &[Record]) -> Result<(), StoreError> {
         self.records += records.len() as u64;
         self.rest.extend_from_slice(records);
         let full = self.rest.len() - self.rest.len() % BLOCK_RECORDS;
@@ -503,7 +510,7 @@ impl SetWriter {
     }
 
     /// Writes the first `count` pending records.
-    fn write(&mut self, count: usize) -> Result<(), Error> {
+    fn write(&mut self, count: usize) -> Result<(), StoreError> {
         let records = &self.rest[..count];
         let (packed, ()) = rayon::join(
             || {
@@ -516,7 +523,7 @@ impl SetWriter {
         packed.iter().try_for_each(|packed| self.put(packed))
     }
 
-    fn put(&mut self, packed: &Packed) -> Result<(), Error> {
+    fn put(&mut self, packed: &Packed) -> Result<(), StoreError> {
         let number = (self.index.len() / 8) as u32;
         if number.is_multiple_of(FILE_BLOCKS) {
             self.finish_file()?;
@@ -524,7 +531,7 @@ impl SetWriter {
                 .folder
                 .join(block_file_name(self.set, self.files.len()));
             let writer = SstFileWriter::create(sst_options());
-            writer.open(&file).map_err(Error::unwritable(&file))?;
+            writer.open(&file).map_err(StoreError::unwritable(&file))?;
             self.files.push(file);
             self.writer = Some(writer);
         }
@@ -535,20 +542,22 @@ impl SetWriter {
         if let Some(writer) = &mut self.writer {
             writer
                 .put(key.to_bytes(), &packed.block)
-                .map_err(Error::unwritable(&self.folder))?;
+                .map_err(StoreError::unwritable(&self.folder))?;
         }
         self.index.extend_from_slice(&packed.first.to_be_bytes());
         Ok(())
     }
 
-    fn finish_file(&mut self) -> Result<(), Error> {
+    fn finish_file(&mut self) -> Result<(), StoreError> {
         match self.writer.take() {
-            Some(mut writer) => writer.finish().map_err(Error::unwritable(&self.folder)),
+            Some(mut writer) => writer
+                .finish()
+                .map_err(StoreError::unwritable(&self.folder)),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn finish(mut self) -> Result<WrittenSet, Error> {
+    pub(crate) fn finish(mut self) -> Result<WrittenSet, StoreError> {
         self.write(self.rest.len())?;
         self.finish_file()?;
         Ok(WrittenSet {
@@ -586,7 +595,7 @@ impl SealedSet<'_> {
         &self,
         ranges: &Range<usize>,
         records: &mut Vec<Record>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), StoreError> {
         // The block before the first that begins in the ranges may extend into them.
         let begins_before = |range| {
             self.blocks

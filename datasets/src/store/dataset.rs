@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+use crate::store::StoreError;
 use crate::store::blocks::Blocks;
 use crate::store::database::Store;
 use crate::store::holding::Holding;
@@ -28,15 +28,15 @@ impl Dataset {
     /// Opens a dataset. A folder with all its shards reads the same as the unsharded dataset.
     ///
     /// # Errors
-    /// [`Error`] if the folder is missing, not a dataset, of another format version, or lacks
+    /// [`StoreError`] if the folder is missing, not a dataset, of another format version, or lacks
     /// shards.
-    pub fn open(path: &Path) -> Result<Dataset, Error> {
+    pub fn open(path: &Path) -> Result<Dataset, StoreError> {
         let folders = holding::folders_in(path);
         let (stores, manifest) = match &folders[..] {
             [] => {
                 let (store, manifest) = holding::open_folder(path)?;
                 if let Some(shard) = &manifest.shard {
-                    return Err(Error::LoneShard {
+                    return Err(StoreError::LoneShard {
                         path: path.to_path_buf(),
                         part: shard.part,
                     });
@@ -70,11 +70,11 @@ impl Dataset {
     }
 
     /// Checks that it can be merged with another dataset.
-    pub(crate) fn check_like(&self, other: &Dataset) -> Result<(), Error> {
+    pub(crate) fn check_like(&self, other: &Dataset) -> Result<(), StoreError> {
         if self.manifest.filters == other.manifest.filters {
             return Ok(());
         }
-        Err(Error::UnlikeFilters {
+        Err(StoreError::UnlikeFilters {
             path: self.path.clone(),
             other: other.path.clone(),
             changes: changes(&other.manifest.filters, &self.manifest.filters),
@@ -87,7 +87,7 @@ impl Dataset {
     }
 
     /// Returns the blocks of a set in key order.
-    pub(crate) fn set_blocks(&self, set: Set) -> Result<Blocks<'_>, Error> {
+    pub(crate) fn set_blocks(&self, set: Set) -> Result<Blocks<'_>, StoreError> {
         Blocks::new(&self.stores, self.manifest.generation, set)
     }
 
@@ -102,11 +102,11 @@ impl Dataset {
     /// Returns all records of one side in key order, in blocks.
     ///
     /// # Errors
-    /// The iterator yields [`Error::Corrupt`] for an unreadable block.
+    /// The iterator yields [`StoreError::Corrupt`] for an unreadable block.
     pub fn blocks(
         &self,
         split: Split,
-    ) -> Result<impl Iterator<Item = Result<Vec<Record>, Error>> + '_, Error> {
+    ) -> Result<impl Iterator<Item = Result<Vec<Record>, StoreError>> + '_, StoreError> {
         let blocks = self.set_blocks(split.into())?;
         Ok((0..blocks.count()).map(move |block| {
             let mut records = Vec::with_capacity(blocks.len(block));
@@ -123,8 +123,13 @@ impl Dataset {
     /// be read in sequence or on all cores ([`Shuffled::group`]).
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the index cannot be read.
-    pub fn shuffled(&self, split: Split, seed: u64, epoch: u64) -> Result<Shuffled<'_>, Error> {
+    /// [`StoreError::Corrupt`] if the index cannot be read.
+    pub fn shuffled(
+        &self,
+        split: Split,
+        seed: u64,
+        epoch: u64,
+    ) -> Result<Shuffled<'_>, StoreError> {
         let blocks = self.set_blocks(split.into())?;
         let mut order: Vec<u32> = (0..blocks.count() as u32).collect();
         Random::new([seed, epoch, 0]).shuffle(&mut order);
@@ -175,11 +180,11 @@ impl Shuffled<'_> {
     /// Returns the records of a group in shuffled order.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a block cannot be read.
+    /// [`StoreError::Corrupt`] if a block cannot be read.
     ///
     /// # Panics
     /// If `group` is out of range.
-    pub fn group(&self, group: usize) -> Result<Vec<Record>, Error> {
+    pub fn group(&self, group: usize) -> Result<Vec<Record>, StoreError> {
         let mut records = Vec::with_capacity(GROUP_BLOCKS * BLOCK_RECORDS);
         for block in self.group_blocks(group) {
             self.blocks.read(block, &mut records)?;
@@ -196,7 +201,7 @@ impl Shuffled<'_> {
 }
 
 impl Iterator for Shuffled<'_> {
-    type Item = Result<Vec<Record>, Error>;
+    type Item = Result<Vec<Record>, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let group = self.next;

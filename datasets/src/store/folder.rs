@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use host::durable;
 
-use crate::Error;
 use crate::source::Source;
+use crate::store::StoreError;
 
 /// Marker file of an unfinished build.
 const MARKER: &str = "kibitz-unfinished";
@@ -36,23 +36,24 @@ pub(crate) enum Claimed {
 /// Creates the folder or checks that a build may use it. Existing content is not changed.
 ///
 /// # Errors
-/// [`Error::NotLocal`], [`Error::Occupied`], [`Error::NotAFolder`], [`Error::Unwritable`].
-pub(crate) fn claim(path: &Path) -> Result<Claimed, Error> {
-    let unwritable = || Error::unwritable(path);
+/// [`StoreError::NotLocal`], [`StoreError::Occupied`], [`StoreError::NotAFolder`],
+/// [`StoreError::Unwritable`].
+pub(crate) fn claim(path: &Path) -> Result<Claimed, StoreError> {
+    let unwritable = || StoreError::unwritable(path);
     if Source::is_url(path) {
-        return Err(Error::NotLocal {
+        return Err(StoreError::NotLocal {
             path: Source::shown(path),
         });
     }
     if !path.is_dir() && fs::symlink_metadata(path).is_ok() {
-        return Err(Error::NotAFolder {
+        return Err(StoreError::NotAFolder {
             path: path.to_path_buf(),
         });
     }
     let made = make(path).map_err(unwritable())?;
     let mut names = Vec::new();
-    for entry in fs::read_dir(path).map_err(Error::unreadable(path))? {
-        let name = entry.map_err(Error::unreadable(path))?.file_name();
+    for entry in fs::read_dir(path).map_err(StoreError::unreadable(path))? {
+        let name = entry.map_err(StoreError::unreadable(path))?.file_name();
         names.push(name.to_string_lossy().into_owned());
     }
     names.sort();
@@ -64,7 +65,7 @@ pub(crate) fn claim(path: &Path) -> Result<Claimed, Error> {
     } else if has_database(path) {
         Ok(Claimed::Database)
     } else {
-        Err(Error::Occupied {
+        Err(StoreError::Occupied {
             path: path.to_path_buf(),
             entry: names.swap_remove(0),
         })
@@ -110,11 +111,11 @@ pub(crate) fn is_marked(path: &Path) -> bool {
 
 /// Returns the error for a folder without a sealed dataset: an unfinished build of `sources`, if
 /// known, or no dataset.
-pub(crate) fn no_dataset(path: &Path, sources: Option<String>) -> Error {
+pub(crate) fn no_dataset(path: &Path, sources: Option<String>) -> StoreError {
     let path = path.to_path_buf();
     match is_marked(&path) {
-        true => Error::Unfinished { path, sources },
-        false => Error::NotADataset { path },
+        true => StoreError::Unfinished { path, sources },
+        false => StoreError::NotADataset { path },
     }
 }
 
@@ -282,6 +283,6 @@ mod tests {
         let mut left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
         assert_eq!(left, ["LOCK", "mine.log"]);
-        assert!(matches!(claim(&path), Err(Error::Occupied { entry, .. }) if entry == "LOCK"));
+        assert!(matches!(claim(&path), Err(StoreError::Occupied { entry, .. }) if entry == "LOCK"));
     }
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::Error;
 use crate::source::{DigestNode, PartOf, joined};
+use crate::store::StoreError;
 use crate::store::database::Store;
 use crate::store::folder;
 use crate::store::manifest::{Manifest, Shard};
@@ -19,7 +19,7 @@ pub(super) struct Holding {
 }
 
 /// Opens a dataset's folder, or a shard's.
-pub(super) fn open_folder(path: &Path) -> Result<(Store, Manifest), Error> {
+pub(super) fn open_folder(path: &Path) -> Result<(Store, Manifest), StoreError> {
     let store = Store::open_to_read(path)?;
     let Some(manifest) = store.manifest()? else {
         let sources = store.progress()?.map(|progress| progress.source_list());
@@ -41,7 +41,7 @@ pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Opens the database in a folder; `None` if it is an unfinished shard with nothing sealed.
-pub(super) fn sealed_in(folder: &Path) -> Result<Option<(Store, Manifest)>, Error> {
+pub(super) fn sealed_in(folder: &Path) -> Result<Option<(Store, Manifest)>, StoreError> {
     match open_folder(folder) {
         Err(_) if folder::is_marked(folder) => Ok(None),
         opened => opened.map(Some),
@@ -59,12 +59,12 @@ struct OpenedShard<'a> {
 /// Opens the shards in a folder, in order. Returns the manifest of the whole dataset too.
 ///
 /// # Errors
-/// [`Error::UnfitShards`] if they are not the complete set of one dataset.
+/// [`StoreError::UnfitShards`] if they are not the complete set of one dataset.
 pub(super) fn open_shards(
     path: &Path,
     folders: &[PathBuf],
-) -> Result<(Vec<Holding>, Manifest), Error> {
-    let unfit = |path: &Path, why: String| Error::UnfitShards {
+) -> Result<(Vec<Holding>, Manifest), StoreError> {
+    let unfit = |path: &Path, why: String| StoreError::UnfitShards {
         path: path.to_path_buf(),
         why,
     };

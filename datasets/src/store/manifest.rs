@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::Error;
 use crate::source::{DigestNode, PartOf, hex};
 use crate::store::SourceEntry;
+use crate::store::StoreError;
 use crate::store::format_version::FORMAT_VERSION;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
@@ -125,11 +125,11 @@ impl Manifest {
     /// Adds new sources.
     ///
     /// # Errors
-    /// [`Error::UnfitParts`].
+    /// [`StoreError::UnfitParts`].
     pub(crate) fn add_sources(
         &mut self,
         entries: impl IntoIterator<Item = SourceEntry>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), StoreError> {
         let sources = std::mem::take(&mut self.sources);
         self.sources = sources::union(sources.into_iter().chain(entries))?;
         self.tally = SourceCounts::default();

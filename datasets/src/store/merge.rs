@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use crate::Error;
+use crate::store::StoreError;
 use crate::store::spill::Sorted;
 use records::position::{Keyed, Record};
 
@@ -16,7 +16,7 @@ pub(crate) trait Runs: Sync {
     fn least_step(&self) -> u64;
 
     /// Appends all records with keys in the ranges, in any order.
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error>;
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), StoreError>;
 }
 
 /// Merged records of a key range.
@@ -61,11 +61,11 @@ pub(crate) fn merge(
     train: &impl Runs,
     validation: &impl Runs,
     ranges: &Range<usize>,
-) -> Result<Merged, Error> {
+) -> Result<Merged, StoreError> {
     let side = |runs: &dyn Runs| {
         let mut records = Vec::new();
         runs.read(ranges, &mut records)?;
-        Ok::<Sorted, Error>(Sorted::new(records))
+        Ok::<Sorted, StoreError>(Sorted::new(records))
     };
     let (train, validation) = (side(train)?, side(validation)?);
     let mut merged = Merged::default();

@@ -17,7 +17,7 @@ use crate::store::manifest::{Counts, Manifest, Shard};
 use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::SpillFile;
-use crate::store::{Builder, Unfinished};
+use crate::store::{Builder, StoreError, Unfinished};
 use records::position::Keyed;
 
 /// Returns the folder of a shard.
@@ -26,9 +26,9 @@ fn place(folder: &Path, part: PartOf) -> PathBuf {
     folder.join(format!("{:0digits$}.dataset", part.index()))
 }
 
-fn check_is_no_database(folder: &Path) -> Result<(), Error> {
+fn check_is_no_database(folder: &Path) -> Result<(), StoreError> {
     if folder::has_database(folder) {
-        return Err(Error::Occupied {
+        return Err(StoreError::Occupied {
             path: folder.to_path_buf(),
             entry: folder::CURRENT.to_string(),
         });
@@ -36,8 +36,8 @@ fn check_is_no_database(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn something_else(path: PathBuf) -> Error {
-    Error::UnfitShards {
+fn something_else(path: PathBuf) -> StoreError {
+    StoreError::UnfitShards {
         path,
         why: "holds something else; give another --out".to_string(),
     }
@@ -47,8 +47,8 @@ fn something_else(path: PathBuf) -> Error {
 /// existing one is kept. Returns its path, and the manifest with the shard's own position counts.
 ///
 /// # Errors
-/// As [`Builder::to_merge`]; [`Error::CappedShard`]; [`Error::UnfitShards`] if another dataset is
-/// there; [`Error::Stopped`], after which the shard starts anew.
+/// As [`Builder::to_merge`]; [`StoreError::CappedShard`]; [`StoreError::UnfitShards`] if another
+/// dataset is there; [`Error::Stopped`], after which the shard starts anew.
 pub fn merge_shard(
     datasets: Vec<Dataset>,
     folder: &Path,
@@ -57,9 +57,8 @@ pub fn merge_shard(
 ) -> Result<(PathBuf, Manifest), Error> {
     let capped = |dataset: &&Dataset| dataset.manifest().filters.max_positions.is_some();
     if let Some(dataset) = datasets.iter().find(capped) {
-        return Err(Error::CappedShard {
-            path: dataset.path().to_path_buf(),
-        });
+        let path = dataset.path().to_path_buf();
+        return Err(StoreError::CappedShard { path }.into());
     }
     check_is_no_database(folder)?;
     let path = place(folder, part);
@@ -71,7 +70,7 @@ pub fn merge_shard(
         };
         let is_ours = |part| place(folder, part) == found && is_shard(&manifest, &merged, part);
         if !part.all().any(is_ours) {
-            return Err(something_else(found));
+            return Err(something_else(found).into());
         }
         if found == path {
             there = Some(manifest);
@@ -106,8 +105,8 @@ fn with_own_counts(manifest: Manifest) -> Manifest {
 /// kept. Returns their paths.
 ///
 /// # Errors
-/// [`Error::UnfitShards`] if other datasets are there, [`Error::Unwritable`], [`Error::Stopped`],
-/// after which it resumes at the current shard.
+/// [`StoreError::UnfitShards`] if other datasets are there, [`StoreError::Unwritable`],
+/// [`Error::Stopped`], after which it resumes at the current shard.
 pub fn shard(
     dataset: &Dataset,
     folder: &Path,
@@ -128,7 +127,7 @@ pub fn shard(
             Some((_, part)) => is_shard(&open_folder(&found)?.1, &whole, part),
         };
         if !ours {
-            return Err(something_else(found));
+            return Err(something_else(found).into());
         }
     }
     for (path, part) in paths.iter().zip(cut.all()) {
@@ -157,7 +156,7 @@ fn write(
     let folder = path.join("spill");
     if store.manifest()?.is_none() {
         if store.progress()?.is_some() {
-            return Err(something_else(path.to_path_buf()));
+            return Err(something_else(path.to_path_buf()).into());
         }
         SpillFile::open(&folder, 0)?;
         let mut sets = Vec::new();
@@ -175,7 +174,7 @@ fn write(
         };
         store.commit(&manifest, sets)?;
     }
-    SpillFile::remove(&folder)
+    Ok(SpillFile::remove(&folder)?)
 }
 
 /// Writes the blocks of a set that begin in a shard, unchanged.
@@ -203,5 +202,5 @@ fn write_set(
             writer.push(&records)?;
         }
     }
-    writer.finish()
+    Ok(writer.finish()?)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::reading::{Damage, Finished};
-use crate::source::{CHANGED, DigestNode, PartRead, has_granules};
+use crate::source::{CHANGED, DigestNode, PartRead, SourceError, has_granules};
+use crate::store::StoreError;
 use records::position::Month;
 use records::selection::SourceCounts;
 
@@ -72,11 +72,11 @@ impl SourceEntry {
     /// Returns `Ok(())` if the source is undamaged.
     ///
     /// # Errors
-    /// [`Error::Damaged`].
-    pub fn check(&self, path: &Path) -> Result<(), Error> {
+    /// [`SourceError::Damaged`].
+    pub fn check(&self, path: &Path) -> Result<(), SourceError> {
         match &self.damage {
             None => Ok(()),
-            Some(damage) => Err(Error::damaged(path, damage)),
+            Some(damage) => Err(SourceError::damaged(path, damage)),
         }
     }
 
@@ -140,8 +140,8 @@ impl SourceEntry {
         }
     }
 
-    fn unfit(&self, why: String) -> Error {
-        Error::UnfitParts {
+    fn unfit(&self, why: String) -> StoreError {
+        StoreError::UnfitParts {
             source_name: self.name.clone(),
             why,
         }
@@ -168,12 +168,12 @@ pub(crate) fn with_content<'a>(
 /// the part is certainly new.
 ///
 /// # Errors
-/// [`Error::UnfitParts`] if another part overlaps with it.
+/// [`StoreError::UnfitParts`] if another part overlaps with it.
 pub(crate) fn that_may_have<'a>(
     sources: impl Iterator<Item = &'a SourceEntry>,
     (bytes, head): (u64, &str),
     range: &Range<u64>,
-) -> Result<Vec<&'a SourceEntry>, Error> {
+) -> Result<Vec<&'a SourceEntry>, StoreError> {
     let mut candidates = Vec::new();
     for source in sources.filter(|source| (source.bytes, &*source.head) == (bytes, head)) {
         let other = source.range();
@@ -189,7 +189,7 @@ pub(crate) fn that_may_have<'a>(
 }
 
 /// Checks that two parts of one source are equal or disjoint.
-fn check_cut(entry: &SourceEntry, one: &Range<u64>, other: &Range<u64>) -> Result<(), Error> {
+fn check_cut(entry: &SourceEntry, one: &Range<u64>, other: &Range<u64>) -> Result<(), StoreError> {
     if one == other || one.end <= other.start || other.end <= one.start {
         return Ok(());
     }
@@ -204,17 +204,17 @@ fn check_cut(entry: &SourceEntry, one: &Range<u64>, other: &Range<u64>) -> Resul
 /// A complete set of parts becomes the whole source if the combination is unambiguous.
 ///
 /// # Errors
-/// [`Error::UnfitParts`].
+/// [`StoreError::UnfitParts`].
 pub(crate) fn union(
     entries: impl IntoIterator<Item = SourceEntry>,
-) -> Result<Vec<SourceEntry>, Error> {
+) -> Result<Vec<SourceEntry>, StoreError> {
     let is_part = |entry: &SourceEntry| entry.part.is_some();
     let (parts, wholes) = entries.into_iter().partition(is_part);
     let (mut parts, mut wholes) = (united(parts), united(wholes));
     drop_known(&mut parts, &mut wholes);
     let joined = parts.chunk_by(SourceEntry::may_be_of).map(join);
     for Joined { whole, parts: used } in joined
-        .collect::<Result<Vec<_>, Error>>()?
+        .collect::<Result<Vec<_>, StoreError>>()?
         .into_iter()
         .flatten()
     {
@@ -287,8 +287,8 @@ struct Joined {
 /// parts are missing.
 ///
 /// # Errors
-/// [`Error::UnfitParts`] if all parts are present and do not fit.
-fn join(entries: &[SourceEntry]) -> Result<Option<Joined>, Error> {
+/// [`StoreError::UnfitParts`] if all parts are present and do not fit.
+fn join(entries: &[SourceEntry]) -> Result<Option<Joined>, StoreError> {
     let parts = entries
         .iter()
         .filter_map(|entry| Some((entry, entry.part.as_ref()?)));
@@ -337,8 +337,8 @@ type Part<'a> = (&'a SourceEntry, &'a PartEntry);
 /// enough to see whether there are several.
 ///
 /// # Errors
-/// [`Error::UnfitParts`] if all parts are present and do not fit.
-fn ways_to_join<'a>(parts: &[Part<'a>]) -> Result<Vec<Vec<Part<'a>>>, Error> {
+/// [`StoreError::UnfitParts`] if all parts are present and do not fit.
+fn ways_to_join<'a>(parts: &[Part<'a>]) -> Result<Vec<Vec<Part<'a>>>, StoreError> {
     let Some((first, _)) = parts.first() else {
         return Ok(Vec::new());
     };

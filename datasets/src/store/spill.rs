@@ -9,7 +9,7 @@ use host::durable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::store::StoreError;
 use crate::store::folder;
 use crate::store::ranges::{RANGES, range_of};
 use crate::store::set::is_block_file;
@@ -142,7 +142,7 @@ impl SpillFile {
 
     /// Opens the spill file in `folder`, creating both if missing. Uncommitted bytes after the
     /// first `bytes` are truncated, and block files of an interrupted sealing removed.
-    pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, Error> {
+    pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, StoreError> {
         let path = folder.join(NAME);
         let opened = own_folder(folder)
             .and_then(|()| own_file(&path))
@@ -153,20 +153,20 @@ impl SpillFile {
                 durable::sync_folder_of(folder)?;
                 folder::remove_files(folder, is_block_file)
             });
-        opened.map_err(Error::unwritable(&path))?;
+        opened.map_err(StoreError::unwritable(&path))?;
         Ok(SpillFile { path })
     }
 
     /// Removes the spill file, the block files, and the folder unless it holds foreign files.
-    pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
+    pub(crate) fn remove(folder: &Path) -> Result<(), StoreError> {
         folder::remove_files(folder, |name| name == NAME || is_block_file(name))
             .and_then(|()| folder::remove_if_empty(folder))
-            .map_err(Error::unwritable(folder))?;
+            .map_err(StoreError::unwritable(folder))?;
         Ok(())
     }
 
     /// Writes runs at byte `offset` and syncs them.
-    pub(crate) fn append(&self, offset: u64, runs: [&Sorted; 2]) -> Result<[Run; 2], Error> {
+    pub(crate) fn append(&self, offset: u64, runs: [&Sorted; 2]) -> Result<[Run; 2], StoreError> {
         let mut end = offset;
         let placed = runs.map(|sorted| {
             let run = Run {
@@ -177,7 +177,7 @@ impl SpillFile {
             run
         });
         self.write(offset, runs)
-            .map_err(Error::unwritable(&self.path))?;
+            .map_err(StoreError::unwritable(&self.path))?;
         Ok(placed)
     }
 
@@ -205,9 +205,9 @@ impl SpillFile {
         run: &Run,
         ranges: &Range<usize>,
         records: &mut Vec<Record>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), StoreError> {
         self.read_within(run, ranges, records)
-            .map_err(Error::inaccessible(&self.path))
+            .map_err(StoreError::inaccessible(&self.path))
     }
 
     fn read_within(

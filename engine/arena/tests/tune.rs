@@ -179,6 +179,25 @@ fn a_failed_start_does_not_block_the_next() {
     json(&files.tune("out.json", &games).output().unwrap());
 }
 
+/// An engine that does not start for the games: its first two starts only identify and check it.
+#[cfg(unix)]
+#[test]
+fn force_keeps_the_record_of_a_run_that_does_not_begin() {
+    let files = Files::new(PARAMETERS);
+    let (record, script) = (files.path("out.json"), files.path("twice.sh"));
+    let engine = test_support::program_path("engine");
+    let twice = "for start in 1 2; do mkdir \"$0.$start\" 2>/dev/null && exec";
+    fs::write(&script, format!("{twice} '{}'; done\n", engine.display())).unwrap();
+    let spec = format!("cmd='sh {}'", script.display());
+    fs::write(&record, "mine").unwrap();
+    let tune = ["--games", "2", "--force", "--engine", &spec];
+    let output = files.tune("out.json", &tune).output().unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(files.path("twice.sh.2").exists(), "{message}");
+    assert_eq!(fs::read_to_string(&record).unwrap(), "mine");
+}
+
 #[test]
 fn replaces_a_record_only_by_force_and_resumes_only_the_same_engine() {
     let files = Files::new(PARAMETERS);

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use datasets::{Error, Record, Split};
+use datasets::{Record, Split, StoreError};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -107,14 +107,14 @@ fn split_named(name: &str) -> PyResult<Split> {
     }
 }
 
-fn dataset_error(error: Error) -> PyErr {
+fn dataset_error(error: StoreError) -> PyErr {
     DatasetError::new_err(error.to_string())
 }
 
-type Group = Result<Vec<Record>, Error>;
+type Group = Result<Vec<Record>, StoreError>;
 
 /// Sends groups of records until the receiver is dropped.
-fn send(groups: Result<impl Iterator<Item = Group>, Error>, sender: &SyncSender<Group>) {
+fn send(groups: Result<impl Iterator<Item = Group>, StoreError>, sender: &SyncSender<Group>) {
     match groups {
         Ok(mut groups) => {
             while let Some(group) = groups.next()

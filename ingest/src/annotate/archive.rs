@@ -92,8 +92,8 @@ impl AnnotatedOutput {
     /// target.
     ///
     /// # Errors
-    /// [`Error`] if the output has other settings or is damaged, and [`datasets::Error`] if it is
-    /// in use or cannot be written.
+    /// [`Error`] if the output has other settings or is damaged, and [`datasets::StoreError`] if it
+    /// is in use or cannot be written.
     pub fn open(path: &Path, made_by: MadeBy) -> anyhow::Result<Opened> {
         let compressed = made_by.compressed;
         let opened = archive::Archive::open(path, made_by, compressed);
@@ -149,7 +149,7 @@ impl AnnotatedOutput {
     /// Appends one piece of the sources and its annotated text.
     ///
     /// # Errors
-    /// [`datasets::Error::Unwritable`].
+    /// [`datasets::StoreError::Unwritable`].
     pub fn push(
         &mut self,
         source: &[u8],
@@ -168,7 +168,7 @@ impl AnnotatedOutput {
     /// Appends annotated text that the record does not count. Returns whether this ended a frame.
     ///
     /// # Errors
-    /// [`datasets::Error::Unwritable`].
+    /// [`datasets::StoreError::Unwritable`].
     pub fn append(&mut self, text: &[u8]) -> anyhow::Result<bool> {
         self.text.extend_from_slice(text);
         let full = self.text.len() >= FRAME_BYTES;
@@ -181,7 +181,7 @@ impl AnnotatedOutput {
     /// Writes the last frame, records the range read of a part, and gives the output its name.
     ///
     /// # Errors
-    /// [`datasets::Error::Unwritable`].
+    /// [`datasets::StoreError::Unwritable`].
     pub fn finish(self, part: Option<PartRead>) -> anyhow::Result<OutputRecord> {
         let progress = self.progress();
         self.finish_as(Progress { part, ..progress })
@@ -190,7 +190,7 @@ impl AnnotatedOutput {
     /// Finishes like [`AnnotatedOutput::finish`], with progress counted by the caller.
     ///
     /// # Errors
-    /// [`datasets::Error::Unwritable`].
+    /// [`datasets::StoreError::Unwritable`].
     pub fn finish_as(mut self, progress: Progress) -> anyhow::Result<OutputRecord> {
         self.write_frame()?;
         self.output.finish(progress).map_err(as_error)
@@ -201,7 +201,7 @@ impl AnnotatedOutput {
     /// output without any text.
     ///
     /// # Errors
-    /// [`datasets::Error::Unwritable`].
+    /// [`datasets::StoreError::Unwritable`].
     pub fn leave(mut self) -> anyhow::Result<()> {
         if *self.made() == Progress::default() && self.text.is_empty() {
             return self.output.remove().map_err(as_error);
@@ -232,8 +232,8 @@ impl AnnotatedOutput {
 /// Converts an error to the one this program uses for the same cause.
 pub fn as_error(error: ArchiveError) -> anyhow::Error {
     match error {
-        ArchiveError::Locked { path } => datasets::Error::Locked { path }.into(),
-        ArchiveError::File(error) => datasets::Error::from(error).into(),
+        ArchiveError::Locked { path } => datasets::StoreError::Locked { path }.into(),
+        ArchiveError::File(error) => datasets::StoreError::from(error).into(),
         error => Error::Output(error).into(),
     }
 }

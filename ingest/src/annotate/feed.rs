@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use datasets::{Chunk, Error, GameTexts, PartOf, PartRead};
+use datasets::{Chunk, GameTexts, PartOf, PartRead, SourceError};
 use serde::{Deserialize, Serialize};
 
 /// Text of one game.
@@ -49,7 +49,7 @@ impl Feed {
     ///
     /// # Errors
     /// As [`GameTexts::open`].
-    pub fn new(paths: &[PathBuf]) -> Result<Feed, Error> {
+    pub fn new(paths: &[PathBuf]) -> Result<Feed, SourceError> {
         for path in paths {
             let once = path.exists() && !path.is_file() && !path.is_dir();
             if path != Path::new("-") && !once {
@@ -71,7 +71,7 @@ impl Feed {
     ///
     /// # Errors
     /// As [`GameTexts::open_part`].
-    pub fn of_part(path: &Path, part: PartOf) -> Result<Feed, Error> {
+    pub fn of_part(path: &Path, part: PartOf) -> Result<Feed, SourceError> {
         let texts = GameTexts::open_part(path, part)?;
         let source = texts.source();
         Ok(Feed {
@@ -97,7 +97,7 @@ impl Feed {
     }
 
     /// Reads the next chunk. Returns false at the end of all sources.
-    fn fill(&mut self) -> Result<bool, Error> {
+    fn fill(&mut self) -> Result<bool, SourceError> {
         loop {
             let mut source = match self.source.take() {
                 Some(source) => source,
@@ -147,9 +147,9 @@ impl Feed {
 }
 
 impl Iterator for Feed {
-    type Item = Result<Piece, Error>;
+    type Item = Result<Piece, SourceError>;
 
-    fn next(&mut self) -> Option<Result<Piece, Error>> {
+    fn next(&mut self) -> Option<Result<Piece, SourceError>> {
         while self.pieces.is_empty() {
             match self.fill() {
                 Ok(true) => {}

@@ -79,7 +79,7 @@ impl Part {
 
     /// Calls `each` with every game in turn.
     fn games(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let unreadable = |error| datasets::Error::Unreadable {
+        let unreadable = |error| datasets::SourceError::Unreadable {
             path: self.path.clone(),
             error,
         };

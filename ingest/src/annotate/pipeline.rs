@@ -69,10 +69,12 @@ pub fn run(
         let worker = || {
             let mut analyst = Analyst::new(task)?;
             // An error of the sources keeps its place among the games.
-            Ok(move |piece: Result<Piece, datasets::Error>| match piece {
-                Ok(piece) => annotate_piece(&mut analyst, piece).map(Ok),
-                Err(error) => Ok(Err(error)),
-            })
+            Ok(
+                move |piece: Result<Piece, datasets::SourceError>| match piece {
+                    Ok(piece) => annotate_piece(&mut analyst, piece).map(Ok),
+                    Err(error) => Ok(Err(error)),
+                },
+            )
         };
         let annotated = workers.start(scope, pieces, worker);
         let annotated = annotated.map_err(datasets::Error::NoThread)?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use datasets::{
     Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
-    Unfinished,
+    SourceError, Unfinished,
 };
 use host::{StopSignal, Threads, rate, thousands};
 use serde::Serialize;
@@ -112,23 +112,25 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     while let Some(path) = arguments.sources.get(builder.next_source()) {
         match add_source(&mut builder, path, &stop) {
             Ok(()) => {}
-            Err(error @ Error::Damaged { .. }) => {
+            Err(error @ Error::Source(SourceError::Damaged { .. })) => {
                 let last = builder.next_source() == arguments.sources.len();
                 note_failure(&mut builder, &error, last);
             }
             // Keep what was read of earlier sources.
             Err(
-                error @ (Error::Unreadable { .. }
-                | Error::Empty { .. }
-                | Error::NotPgn { .. }
-                | Error::Parquet { .. }
-                | Error::NoParts { .. }),
+                error @ Error::Source(
+                    SourceError::Unreadable { .. }
+                    | SourceError::Empty { .. }
+                    | SourceError::NotPgn { .. }
+                    | SourceError::Parquet { .. }
+                    | SourceError::NoParts { .. },
+                ),
             ) if builder.resumed().is_none() => {
                 builder.skip_source();
                 let last = builder.next_source() == arguments.sources.len();
                 note_failure(&mut builder, &error, last);
             }
-            Err(error @ Error::OtherSource { .. }) => {
+            Err(error @ Error::Source(SourceError::OtherSource { .. })) => {
                 builder = builder.restart()?;
                 if !can_be_read_again(path) {
                     return Err(error).context("run the same command again, from its beginning");
@@ -139,7 +141,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 builder.pause()?;
                 bail!(Stopped::for_now(&stop));
             }
-            Err(error @ Error::Interrupted { .. }) => {
+            Err(error @ Error::Source(SourceError::Interrupted { .. })) => {
                 builder.pause()?;
                 return Err(error.into());
             }
@@ -237,7 +239,7 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
     if builder.end_source(&name, finished).is_some() {
         host::tell(format_args!("{name}: already in the dataset"));
     }
-    whole
+    Ok(whole?)
 }
 
 /// Skips a source that the dataset already has.
@@ -248,7 +250,7 @@ fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result
         shown.display()
     ));
     builder.skip_known(entry, &Source::name_of(path));
-    entry.check(path)
+    Ok(entry.check(path)?)
 }
 
 /// Returns the manifest entry of a file that the dataset already has, found by digest. Hashes the

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use datasets::{Dataset, Error, Record, Split};
+use datasets::{Dataset, Record, Split, StoreError};
 use host::{StopSignal, Threads, rate, thousands};
 
 use crate::export::format::Format;
@@ -131,7 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Writes the export. Write errors are [`io::Error`]s, read errors [`Error`]s.
+/// Writes the export. Write errors are [`io::Error`]s, read errors [`StoreError`]s.
 fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result<Summary> {
     let splits = arguments.split.splits();
     let total = splits.iter().map(|&split| dataset.len(split)).sum();
@@ -148,7 +148,7 @@ fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result
                 bail!(Stopped::for_good(stop));
             }
             let batch = blocks.by_ref().take(BATCH_BLOCKS);
-            let mut batch = batch.collect::<Result<Vec<_>, Error>>()?;
+            let mut batch = batch.collect::<Result<Vec<_>, StoreError>>()?;
             if batch.is_empty() {
                 break;
             }
@@ -193,9 +193,9 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 fn name_file(error: anyhow::Error, path: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
         Ok(error) if output::is_stdout(path) => {
-            Error::unwritable(Path::new("standard output"))(error).into()
+            StoreError::unwritable(Path::new("standard output"))(error).into()
         }
-        Ok(error) => Error::unwritable(path)(error).into(),
+        Ok(error) => StoreError::unwritable(path)(error).into(),
         Err(error) => error,
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use datasets::{Builder, Dataset, Error, PartOf};
+use datasets::{Builder, Dataset, Error, PartOf, StoreError};
 use host::{StopSignal, Threads};
 
 use crate::commands::build::{tell, unfinished};
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let stop = StopSignal::listen()?;
     // Open all datasets first, so that a refused one stops the merge before anything is made.
     let datasets = arguments.datasets.iter().map(|path| Dataset::open(path));
-    let datasets = datasets.collect::<Result<Vec<Dataset>, Error>>()?;
+    let datasets = datasets.collect::<Result<Vec<Dataset>, StoreError>>()?;
     if let Some(part) = arguments.shard {
         let shard = datasets::merge_shard(datasets, &arguments.out, part, stop.flag());
         let (path, manifest) = match shard {

@@ -7,7 +7,7 @@ use charts::{
     Anchor, Bar, Colour, Column, Mark, Panel, Shares, Tone, WIDE, WIDTH, percent, sheet,
     short_count,
 };
-use datasets::{Error, SourceCounts};
+use datasets::{SourceCounts, StoreError};
 use host::{durable, thousands};
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
@@ -29,7 +29,7 @@ const OTHER: Colour = Colour::Grey;
 /// If the file cannot be written.
 pub fn draw(file: &Path, name: &str, report: &Report) -> Result<()> {
     let svg = picture(name, report);
-    durable::write(file, svg.as_bytes()).map_err(Error::unwritable(file))?;
+    durable::write(file, svg.as_bytes()).map_err(StoreError::unwritable(file))?;
     Ok(())
 }
 

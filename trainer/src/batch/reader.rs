@@ -40,6 +40,7 @@ pub fn read_epoch<'scope>(
     scope.spawn(move || {
         let result = dataset
             .shuffled(Split::Train, seed, epoch)
+            .map_err(Error::from)
             .and_then(|order| send_batches(&order, filter, (size, skip), threads, &sender));
         if let Err(error) = result {
             // The receiver may be gone.

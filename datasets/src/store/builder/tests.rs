@@ -94,9 +94,8 @@ fn build_until(source: &Path, dataset: &Path, batches: usize) -> Stopped {
     let reading = builder.open_source(source).unwrap();
     let finished = reading.run(&filters, 2, |batch| {
         if added == batches {
-            return Err(Error::Empty {
-                path: source.to_path_buf(),
-            });
+            let path = source.to_path_buf();
+            return Err(SourceError::Empty { path }.into());
         }
         added += 1;
         games += batch.tally.games;
@@ -238,7 +237,8 @@ fn resumes_a_build_after_a_lost_connection() {
         let (url, dataset) = (serve(bytes, most), path(&format!("{name} by URL")));
         let first = build_until(&url, &dataset, usize::MAX);
         let error = first.error.expect(name);
-        assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+        let lost = matches!(error, Error::Source(SourceError::Interrupted { .. }));
+        assert!(lost, "{error}");
         let rest = build_until(&url, &dataset, usize::MAX);
         assert!(rest.resumed > 0, "{name}");
         assert_eq!(rest.resumed + rest.games, once.games, "{name}");

@@ -64,7 +64,7 @@ impl Runs for Memory {
         self.0.iter().map(|run| run.len() as u64).sum()
     }
 
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error> {
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), StoreError> {
         for run in &self.0 {
             records.extend(run.within(ranges));
         }

@@ -97,7 +97,7 @@ pub struct TuneArgs {
     /// Continue the run of --out, or start a new one
     #[arg(long)]
     resume: bool,
-    /// Replace an existing --out once the engine has started
+    /// Replace an existing --out once the first games are played
     #[arg(long, conflicts_with = "resume")]
     force: bool,
     /// Plot the values of all parameters to FILE.svg
@@ -181,7 +181,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     let tournament = (args.conditions).tournament(&specs, &paces, rules, &[], stop.flag());
     let end = play_batches(args, &tournament, &book, run, &mut record);
     record.remove_if_empty(&args.out);
-    if matches!(end, Ok(End::Stopped)) {
+    if matches!(end, Ok(End::Stopped)) && record.is_resumable() {
         tell(interrupted(args.force));
     }
     end

@@ -90,7 +90,7 @@ pub struct KeptGames {
     /// Append to the games of --pgn; the match cannot be resumed
     #[arg(long, requires = "pgn", conflicts_with = "resume")]
     append: bool,
-    /// Replace the games of --pgn once the engines have started
+    /// Replace the games of --pgn once the first new pair is played
     #[arg(long, requires = "pgn", conflicts_with_all = ["resume", "append"])]
     pub force: bool,
 }

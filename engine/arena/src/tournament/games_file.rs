@@ -79,7 +79,7 @@ pub enum Existing {
     Refuse,
     /// Continue it, if the same command began it.
     Resume,
-    /// Replace it.
+    /// Replace it with the first new pair of games.
     Replace,
 }
 
@@ -124,6 +124,8 @@ pub struct GamesFile {
     games: File,
     /// `None` beside a pipe or a device, and for appended games.
     record: Option<Record>,
+    /// First line of the new record, until the first pair replaces the games of an earlier match.
+    replacing: Option<Head>,
 }
 
 struct Record {
@@ -176,19 +178,30 @@ impl GamesFile {
             Err(fs::TryLockError::Error(error)) => bail!(writes()(error)),
         }
         // The lock is held: no other match writes from here on.
+        let head = Head {
+            format: FORMAT,
+            settings,
+        };
         if existing == Existing::Replace {
-            let games = options.open(path).and_then(|games| games.set_len(0));
-            games.map_err(FileError::to(Action::Write, path))?;
-            file.set_len(0).map_err(writes())?;
+            let games = options.open(path);
+            let replaced = GamesFile {
+                path: path.into(),
+                games: games.map_err(FileError::to(Action::Write, path))?,
+                record: Some(Record {
+                    path: record_path,
+                    file,
+                    bytes: 0,
+                    digest: Sha256::new(),
+                    made_games,
+                }),
+                replacing: Some(head),
+            };
+            return Ok((replaced, Vec::new()));
         }
         let size = fs::metadata(path).map_or(0, |there| there.len());
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(FileError::to(Action::Read, &record_path))?;
-        let head = Head {
-            format: FORMAT,
-            settings,
-        };
         let (pairs, whole) = match read_record(&record_path, &bytes)? {
             None if size > 0 => bail!(no_record(path, record_path)),
             None => (Vec::new(), 0),
@@ -223,6 +236,7 @@ impl GamesFile {
             path: path.into(),
             games,
             record: Some(record),
+            replacing: None,
         };
         opened.begin(&head, whole)?;
         Ok((opened, pairs))
@@ -251,6 +265,7 @@ impl GamesFile {
             path: path.into(),
             games,
             record: None,
+            replacing: None,
         })
     }
 
@@ -265,6 +280,7 @@ impl GamesFile {
             path: path.into(),
             games,
             record: None,
+            replacing: None,
         })
     }
 
@@ -287,6 +303,16 @@ impl GamesFile {
             .map_err(FileError::to(Action::Write, &record.path))
     }
 
+    /// Removes the games of an earlier match, if they are still to be replaced.
+    fn replace(&mut self) -> Result<(), FileError> {
+        let Some(head) = self.replacing.take() else {
+            return Ok(());
+        };
+        let emptied = self.games.set_len(0).and_then(|()| self.games.rewind());
+        emptied.map_err(FileError::to(Action::Write, &self.path))?;
+        self.begin(&head, 0)
+    }
+
     /// Appends the games of a pair. They are synced and counted when this returns.
     ///
     /// # Errors
@@ -297,6 +323,7 @@ impl GamesFile {
         tally: &MatchScore,
         games: &str,
     ) -> Result<(), FileError> {
+        self.replace()?;
         let written = self.games.write_all(games.as_bytes());
         // A pipe or a device cannot be synced.
         let written = written.and_then(|()| match self.games.metadata()?.is_file() {
@@ -320,7 +347,7 @@ impl GamesFile {
 
     /// Returns whether the match can be resumed from this file.
     pub fn is_resumable(&self) -> bool {
-        self.record.is_some()
+        self.record.is_some() && self.replacing.is_none()
     }
 }
 
@@ -330,8 +357,13 @@ impl Drop for GamesFile {
         let Some(record) = self.record.as_ref().filter(|record| record.bytes == 0) else {
             return;
         };
-        // Best effort: an empty file does no harm. A first pair may be torn.
-        let _ = self.games.set_len(0);
+        // Best effort: an empty file does no harm.
+        if self.replacing.is_none() {
+            // A first pair may be torn.
+            let _ = self.games.set_len(0);
+        } else if record.file.metadata().is_ok_and(|record| record.len() > 0) {
+            return;
+        }
         let _ = fs::remove_file(&record.path);
         if record.made_games {
             let _ = fs::remove_file(&self.path);

@@ -434,7 +434,7 @@ fn a_replaced_program_is_another_engine() {
     assert_eq!(games(Path::new(&pgn)).len(), 4);
 }
 
-/// Only --force replaces games, and only once the engines have started.
+/// Only --force replaces games, and only once there is a new pair.
 #[test]
 fn replaces_games_only_by_force() {
     let folder = tempfile::tempdir().unwrap();
@@ -460,6 +460,40 @@ fn replaces_games_only_by_force() {
         assert_eq!(games(&pgn).len(), 2);
         assert!(!fs::read_to_string(&pgn).unwrap().contains("mine"));
     }
+}
+
+/// An engine that does not start again: its first start only identifies it.
+#[cfg(unix)]
+#[test]
+fn force_keeps_the_games_of_a_match_that_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (pgn, record, script) = (path("games.pgn"), path("games.pgn.jsonl"), path("once.sh"));
+    let once = format!("mkdir \"$0.started\" 2>/dev/null && exec '{}'\n", engine());
+    fs::write(&script, once).unwrap();
+    let spec = format!("cmd='sh {}'", script.display());
+    let engines = ["--engine", &spec, "--engine", "material", "--depth", "1"];
+    let games = ["--games", "2", "--force", "--pgn", pgn.to_str().unwrap()];
+    let arguments = [&engines[..], &games].concat();
+    let mine = ["[Event \"mine\"]\n\n1. e4 *\n", "not a record"];
+    for has_record in [false, true] {
+        fs::write(&pgn, mine[0]).unwrap();
+        if has_record {
+            fs::write(&record, mine[1]).unwrap();
+        }
+        let output = play(&arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert_eq!(fs::read_to_string(&pgn).unwrap(), mine[0]);
+        assert_eq!(record.exists(), has_record);
+        fs::remove_dir(path("once.sh.started")).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&record).unwrap(), mine[1]);
+    // Without an earlier match nothing is left.
+    fs::remove_file(&pgn).unwrap();
+    fs::remove_file(&record).unwrap();
+    assert_eq!(play(&arguments).status.code(), Some(1));
+    assert!(!pgn.exists() && !record.exists());
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use host::{Action, FileError, durable};
+use host::durable::{self, NewFile};
+use host::{Action, FileError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -43,11 +44,15 @@ pub struct RunRecord {
     settings: Settings,
     /// Games won by the first vector less those lost, by iteration.
     pub results: Vec<i8>,
+    /// Whether the file still holds an earlier run, which the first [`RunRecord::save`] replaces.
+    #[serde(skip)]
+    replacing: bool,
 }
 
 impl RunRecord {
     /// Creates a record, or reads the existing one. A record with results is treated as `existing`
-    /// says; one without is replaced.
+    /// says; one without is replaced. With [`Existing::Replace`] the file stays until the first
+    /// [`RunRecord::save`].
     ///
     /// # Errors
     /// [`RecordError`] if the file is refused, [`FileError`] if it cannot be read or written.
@@ -61,6 +66,7 @@ impl RunRecord {
             format: FORMAT,
             settings,
             results: Vec::new(),
+            replacing: false,
         };
         let before = serde_json::from_slice::<RunRecord>(&there).ok();
         let before = before.filter(|before| before.format == FORMAT);
@@ -68,8 +74,15 @@ impl RunRecord {
         let is_empty = before
             .as_ref()
             .is_some_and(|before| before.results.is_empty());
-        if there.is_empty() || is_empty || existing == Existing::Replace {
+        if there.is_empty() || is_empty {
             record.save(path)?;
+            return Ok(record);
+        }
+        if existing == Existing::Replace {
+            // Fails before the games, not after, if the record cannot be written.
+            let new = NewFile::create(path, ".tmp");
+            drop(new.map_err(FileError::to(Action::Write, path))?);
+            record.replacing = true;
             return Ok(record);
         }
         let path = path.to_path_buf();
@@ -86,10 +99,15 @@ impl RunRecord {
         Ok(record)
     }
 
+    /// Returns whether `--resume` continues this run: the file does not hold an earlier one.
+    pub fn is_resumable(&self) -> bool {
+        !self.replacing || !self.results.is_empty()
+    }
+
     /// Removes the record of a run without results, so that it does not block the next run.
     pub fn remove_if_empty(&self, path: &Path) {
         let is_regular = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
-        if self.results.is_empty() && is_regular {
+        if self.results.is_empty() && !self.replacing && is_regular {
             // Best effort: `open` replaces a record without results.
             let _ = fs::remove_file(path);
         }
