@@ -81,18 +81,21 @@ def temporary_folder():
 
 
 def run(program, folder, options):
-    """Returns the name, the seconds, the output and the failed tests of a program."""
+    """Returns the name, the seconds by the clock and of processor time, the output and the failed
+    tests of a program."""
     start = time.monotonic()
     name = name_of(program, folder)
     environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder)}
-    done = subprocess.run(
-        [program, *options], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-    output = done.stdout.decode(errors="replace")
+    with tempfile.TemporaryFile() as said:
+        child = subprocess.Popen([program, *options], cwd=folder, env=environment, stdout=said, stderr=said)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        output = said.read().decode(errors="replace")
     failed = [f"{name}: {test}" for test in FAILED.findall(output)]
-    if done.returncode and not failed:
-        failed = [f"{name}: exit code {done.returncode}"]
-    return name, time.monotonic() - start, output, failed
+    if child.returncode and not failed:
+        failed = [f"{name}: exit code {child.returncode}"]
+    return name, time.monotonic() - start, usage.ru_utime + usage.ru_stime, output, failed
 
 
 def main():
@@ -106,16 +109,18 @@ def main():
     record = pathlib.Path(programs[0][0]).parent / "test-seconds.json"
     before = json.loads(record.read_text()) if record.exists() else {}
     programs.sort(key=lambda program: -before.get(name_of(*program), 1e9))
-    failed, seconds = [], {}
+    failed, seconds, processor = [], {}, {}
     with temporary_folder(), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = [pool.submit(run, *program, options) for program in programs]
         for done in concurrent.futures.as_completed(runs):
-            name, seconds[name], output, failures = done.result()
-            print(f"\n== {name}, {seconds[name]:.1f} s\n{output.strip()}", flush=True)
+            name, seconds[name], processor[name], output, failures = done.result()
+            times = f"{seconds[name]:.1f} s, {processor[name]:.1f} s of processor time"
+            print(f"\n== {name}, {times}\n{output.strip()}", flush=True)
             failed += failures
     record.write_text(json.dumps(before | seconds))
-    slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
-    print("\nslowest:", ", ".join(f"{name} {time:.0f} s" for name, time in slowest))
+    heaviest = sorted(processor.items(), key=lambda item: -item[1])[:10]
+    print(f"\nprocessor time: {sum(processor.values()):.0f} s, most by")
+    print(", ".join(f"{name} {time:.0f} s" for name, time in heaviest))
     if failed:
         print("\nfailed:", *failed, sep="\n    ")
         sys.exit(1)
