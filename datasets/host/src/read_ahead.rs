@@ -98,7 +98,12 @@ mod tests {
 
     #[test]
     fn a_blocked_source_delays_neither_stop_nor_drop() {
-        let blocked = || std::iter::from_fn(|| Some(thread::park()));
+        let blocked = || {
+            std::iter::from_fn(|| {
+                thread::park();
+                Some(())
+            })
+        };
         let stop = AtomicBool::new(false);
         let (mut ahead, reader) = read_ahead(blocked(), 1, &stop).unwrap();
         drop(reader);
