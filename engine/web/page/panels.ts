@@ -61,14 +61,14 @@ export class Panels {
   }
 
   private async showInside() {
-    this.inside ??= import("./inside").then(({ Inside }) => new Inside((request) => this.rules.inside(request)));
+    this.inside ??= import("./later").then(({ Inside }) => new Inside((request) => this.rules.inside(request)));
     const inside = await this.inside;
     const { shown, position, orientation } = this.state;
     inside.show({ game: shown, fen: position.fen, orientation });
   }
 
   private async showWhy() {
-    this.why ??= import("./why").then(({ Why }) => new Why(this.rules, () => this.search()));
+    this.why ??= import("./later").then(({ Why }) => new Why(this.rules, () => this.search()));
     const why = await this.why;
     const { state } = this;
     const name = state.at ? state.named(state.at) : "";
@@ -77,7 +77,7 @@ export class Panels {
   }
 
   private async showMatch() {
-    this.match ??= import("./match").then(({ MatchPanel }) => new MatchPanel(this.app, this.rules));
+    this.match ??= import("./later").then(({ MatchPanel }) => new MatchPanel(this.app, this.rules));
     (await this.match).show();
   }
 
