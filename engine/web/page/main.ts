@@ -92,7 +92,7 @@ async function recallEvaluators(app: App, evaluators: Evaluators) {
 }
 
 function listEvaluators({ evaluators, evaluator }: App) {
-  $("evaluator").replaceChildren(...evaluators.options(evaluator.id));
+  $("evaluator").replaceChildren(...evaluators.options().map(([id, text]) => new Option(text, id, false, id === evaluator.id)));
   $("evaluator-strength").textContent = evaluators.strengthNote(evaluator.id);
   $("forget-net").hidden = !evaluators.isOwn(evaluator.id);
 }
