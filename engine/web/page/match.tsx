@@ -6,9 +6,9 @@ import { DEFAULT, MATERIAL } from "./evaluators";
 import { REASONS, type Result, resultCode, signedCount, tagsOf, why } from "./format";
 import { LEAST_GAMES, agreed, scoreOf, sideOfFirst } from "./matchscore";
 import { digest } from "./recent";
-import { joinedPgn, saveFile } from "./results";
 import type { Rules } from "./rules";
 import { fields } from "./saved";
+import { saveGames } from "./savefile";
 import { Select } from "./select";
 import { type Side, type Strength, strengthText } from "./side";
 import { load, save } from "./storage";
@@ -223,7 +223,7 @@ export class MatchPanel implements MatchListener {
       <div class="row wrap">
         {!isOver && <button type="button" onClick={() => this.pause()}>{this.live && !this.app.paused ? "Pause" : "Go on"}</button>}
         {!isOver && <button type="button" onClick={() => this.end()}>End the match</button>}
-        {match.games.length > 0 && <button type="button" onClick={() => void this.saveGames(match)}>Save games as PGN</button>}
+        {match.games.length > 0 && <button type="button" onClick={() => saveGames([...match.games.keys()], (game) => this.pgn(match, game), "match.pgn")}>Save games as PGN</button>}
       </div>
       {this.score(match)}
       <ul class="match-games">
@@ -263,10 +263,6 @@ export class MatchPanel implements MatchListener {
     const { white, black } = this.players(match, game);
     const { tree } = this.rules.grow({ start: null, moves });
     return this.rules.writePgn({ tree, tags: tagsOf(new Date(match.begun), white, black), result: resultCode({ winner }) });
-  }
-
-  private async saveGames(match: Match) {
-    saveFile(await joinedPgn([...match.games.keys()], (game) => this.pgn(match, game)), "match.pgn");
   }
 
   /** Puts a game on the board to study; a match that goes on waits. */

@@ -6,7 +6,7 @@ import type { GameState } from "./gamestate";
 import type { Inside } from "./inside";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { MatchPanel } from "./match";
-import { showRecent } from "./recentlist";
+import { GamesPanel } from "./games";
 import type { Rules } from "./rules";
 import type { Why } from "./why";
 
@@ -17,6 +17,7 @@ export class Panels {
   private inside: Promise<Inside> | null = null;
   private why: Promise<Why> | null = null;
   private match: Promise<MatchPanel> | null = null;
+  private readonly games: GamesPanel;
   private searcher: KibitzSearcher | null = null;
   /** The note in a silent tab. */
   private readonly silence = make("div", { id: "silence" });
@@ -27,12 +28,14 @@ export class Panels {
     private readonly module: WebAssembly.Module,
     private readonly engines: Engines,
     private readonly app: App,
-  ) {}
+  ) {
+    this.games = new GamesPanel(app, state, rules);
+  }
 
   /** Shows the open tab anew. */
   show() {
     if (!$("panel-match").hidden) void this.showMatch();
-    if (!$("panel-games").hidden) showRecent(this.app);
+    if (!$("panel-games").hidden) this.games.show();
     this.silence.remove();
     if (this.app.silent) return this.keepSilent();
     if (!$("panel-inside").hidden) void this.showInside();

@@ -1,10 +1,9 @@
-/** The tabs of the visitor's own games: puzzles from their mistakes, and their results. */
+/** The tab of puzzles from mistakes in the visitor's own games. */
 import type { App } from "./app";
 import { keepGames, playedGames } from "./archive";
 import { $, announce, toast } from "./dom";
 import { sentence, why } from "./format";
 import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles } from "./puzzles";
-import { connectResults } from "./results";
 import type { Rules } from "./rules";
 import { SIDES } from "./side";
 import type { Game, GameText, SideName } from "./types";
@@ -44,7 +43,6 @@ export class Practice {
     $("puzzle-forget").onclick = () => {
       if (confirm("Forget all puzzles?")) this.keep([]);
     };
-    connectResults(rules, () => app.changed({ sameGame: true }));
     this.show();
   }
 
