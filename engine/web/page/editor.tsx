@@ -12,7 +12,11 @@ const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 const CASTLING = [["K", "White O-O"], ["Q", "White O-O-O"], ["k", "Black O-O"], ["q", "Black O-O-O"]];
 
-type Tool = "move" | "erase" | { color: Color; role: Role };
+type Man = { color: Color; role: Role };
+type Tool = "move" | "erase" | Man;
+
+/** The pieces to put down, White's and Black's. */
+const MEN = SIDES.map((color) => ROLES.map((role): Man => ({ color, role })));
 
 /** Opens the position editor at a FEN; calls `done` with the new FEN, or with `null` on cancel. */
 export function edit(board: Board, fen: string, orientation: Color, done: (fen: string | null) => string | null) {
@@ -47,13 +51,15 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
   };
 
   const toolButton = (next: Tool, label: string, content: ComponentChild) => (
-    <button type="button" class="tool cg-wrap" title={label} aria-label={typeof next === "string" ? undefined : label} aria-pressed={JSON.stringify(next) === JSON.stringify(tool)} onClick={() => take(next)}>{content}</button>
+    <button type="button" class="tool cg-wrap" title={label} aria-label={typeof next === "string" ? undefined : label} aria-pressed={next === tool} onClick={() => take(next)}>{content}</button>
   );
-  const last = { white: toolButton.bind(null, "move", "Move pieces", <span>Move</span>), black: toolButton.bind(null, "erase", "Take pieces off", <span>Erase</span>) };
   const draw = () => render(<>
     <div class="palettes">
-      {SIDES.map((color) => (
-        <div class="palette">{ROLES.map((role) => toolButton({ color, role }, `Put a ${color} ${role}`, <Figure color={color} role={role} />))}{last[color]()}</div>
+      {MEN.map((men, black) => (
+        <div class="palette">
+          {men.map((man) => toolButton(man, `Put a ${man.color} ${man.role}`, <Figure {...man} />))}
+          {black ? toolButton("erase", "Take pieces off", <span>Erase</span>) : toolButton("move", "Move pieces", <span>Move</span>)}
+        </div>
       ))}
     </div>
     <div class="row wrap">

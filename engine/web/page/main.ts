@@ -4,7 +4,7 @@ import "chessground/assets/chessground.cburnett.css";
 import "./style.css";
 import "./inside.css";
 import { App } from "./app";
-import { $, make, toast, trouble } from "./dom";
+import { $, toast, trouble } from "./dom";
 import { edit } from "./editor";
 import { DEFAULT, type Evaluator, Evaluators, readEvaluator } from "./evaluators";
 import { sentence, why } from "./format";
@@ -437,9 +437,7 @@ function connectStudy(app: App, rules: Rules) {
     games = rules.listPgn(text);
     pgn.value = text;
     $("pick-game-label").hidden = games.length < 2;
-    pick.replaceChildren(
-      ...games.map((game, index) => make("option", { value: String(index), textContent: `${index + 1}. ${titleOf(game)}`, selected: index === chosen })),
-    );
+    pick.replaceChildren(...games.map((game, index) => new Option(`${index + 1}. ${titleOf(game)}`, String(index), false, index === chosen)));
   };
   /** Saves the list for a reload. */
   const keep = () => {

@@ -19,6 +19,7 @@ type Word = { node: number; number: string } | { text: string; comment: boolean 
 
 export class MoveList {
   private current: HTMLElement | null = null;
+  private tree: Tree | null = null;
 
   /** `menu` opens the menu of a move at a point. */
   constructor(go: (node: number) => void, menu: (node: number, at: { x: number; y: number }) => void) {
@@ -40,8 +41,12 @@ export class MoveList {
   /** Shows the moves; `shown` is the node looked at. */
   show(tree: Tree, report: TreeReport, shown: number) {
     const list = $("moves");
-    render(rowsOf(tree, report, shown), list);
-    this.current = list.querySelector<HTMLElement>("[aria-current]");
+    // Every change makes another tree; a step through a long one changes two buttons.
+    if (tree !== this.tree) render(rowsOf(tree, report), list);
+    this.tree = tree;
+    this.current?.removeAttribute("aria-current");
+    this.current = list.querySelector<HTMLElement>(`[data-node="${shown}"]`);
+    this.current?.setAttribute("aria-current", "true");
     if (!this.current) list.scrollTop = 0;
     else if (!report.children[shown].length) list.scrollTop += this.current.getBoundingClientRect().bottom - list.getBoundingClientRect().bottom + 8;
     this.reveal(list);
@@ -57,13 +62,13 @@ export class MoveList {
 
 const turnOf = (fen: string) => fen.split(" ")[1];
 
-function rowsOf(tree: Tree, report: TreeReport, shown: number): ComponentChild[] {
+function rowsOf(tree: Tree, report: TreeReport): ComponentChild[] {
   const fenOf = (node: number) => (node ? report.plies[node - 1].fen : report.start);
   const rows: ComponentChild[] = [];
   const button = (node: number, scored: boolean) => {
     const { glyphs, eval: score } = tree.nodes[node];
     return (
-      <button type="button" data-node={node} aria-current={node === shown || undefined}>
+      <button type="button" data-node={node}>
         {report.plies[node - 1].san}
         {glyphs.length > 0 && <span class={`glyph glyph-${glyphs[0]}`}>{glyphText(glyphs)}</span>}
         {scored && score && <small>{scoreText(score)}</small>}

@@ -1,6 +1,7 @@
 /** The tabs: their code is loaded when they are first opened; those that would help in a game or puzzle are silent. */
+import { render } from "preact";
 import type { App } from "./app";
-import { $, make } from "./dom";
+import { $ } from "./dom";
 import type { Engines } from "./engines";
 import type { GameState } from "./gamestate";
 import type { Inside } from "./inside";
@@ -20,7 +21,7 @@ export class Panels {
   private readonly games: GamesPanel;
   private searcher: KibitzSearcher | null = null;
   /** The note in a silent tab. */
-  private readonly silence = make("div", { id: "silence" });
+  private readonly silence = Object.assign(document.createElement("div"), { id: "silence" });
 
   constructor(
     private readonly rules: Rules,
@@ -46,19 +47,15 @@ export class Panels {
   private keepSilent() {
     const open = TELLING.find((name) => !$(`panel-${name}`).hidden);
     if (!open) return;
-    const say = (textContent: string) => make("p", { textContent });
-    const help = make("button", {
-      type: "button",
-      textContent: "Turn help on",
-      onclick: () => {
-        $("playing-help").click();
-        $(`tab-${open}`).focus();
-      },
-    });
-    this.silence.replaceChildren(
-      ...(this.app.puzzling
-        ? [say("This tab would tell the answer. It is back when the puzzle is solved.")]
-        : [say("You play without help, and this tab would tell how the net judges the position."), help]),
+    const help = () => {
+      $("playing-help").click();
+      $(`tab-${open}`).focus();
+    };
+    render(
+      this.app.puzzling
+        ? <p>This tab would tell the answer. It is back when the puzzle is solved.</p>
+        : <><p>You play without help, and this tab would tell how the net judges the position.</p><button type="button" onClick={help}>Turn help on</button></>,
+      this.silence,
     );
     $(`panel-${open}`).prepend(this.silence);
   }
