@@ -11,6 +11,7 @@ import { sentence, why } from "./format";
 import { textOf } from "./files";
 import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
+import { connectLooks } from "./looks";
 import { openMenu } from "./menu";
 import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
@@ -26,8 +27,6 @@ import { mostThreads } from "./team";
 import type { GameText } from "./types";
 import { welcome } from "./welcome";
 
-/** Colours of the board, as `style.css` names them. */
-const BOARDS = ["Green", "Brown", "Blue", "Grey"];
 /** Tabs of today for those that former versions saved. */
 const TABS: Record<string, string> = { study: "report", own: "games" };
 /** Largest file accepted as a net, in bytes. */
@@ -248,20 +247,7 @@ function connectSettings(app: App) {
     app.linesChanged();
     app.changed({ sameGame: true });
   };
-  const colours = $("colours");
-  const paint = (name: string) => (document.documentElement.dataset.board = name);
-  paint(String(load("board") ?? BOARDS[0]));
-  click("colours", () => {
-    const items = BOARDS.map((name) => ({
-      name,
-      checked: document.documentElement.dataset.board === name,
-      act: () => {
-        paint(name);
-        save("board", name);
-      },
-    }));
-    openMenu("Colours of the board", items, colours);
-  });
+  connectLooks();
   connectThreads(app);
   const help = $<HTMLInputElement>("playing-help");
   help.checked = load("playing-help") === true;
