@@ -45,10 +45,14 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
   if (!$("curves").hidden) render(<Graph {...curves} go={go} />, $("curves"));
 }
 
-class Graph extends Component<Curves & { go(ply: number): void }, { pointed: number | null }> {
+type Properties = Curves & { go(ply: number): void };
+
+class Graph extends Component<Properties, { pointed: number | null }> {
   override state = { pointed: null };
 
-  override render({ theirs, ours, nodes, names, glyphs, shown, go }: Curves & { go(ply: number): void }, { pointed }: { pointed: number | null }) {
+  override render({ theirs, ours, nodes, names, glyphs, shown, go }: Properties, state: { pointed: number | null }) {
+    // Another game may be shorter.
+    const pointed = state.pointed === null ? null : Math.min(state.pointed, names.length);
     const x = (ply: number) => LEFT + (ply / Math.max(1, names.length)) * (RIGHT - LEFT);
     const y = (score: WhiteScore) => height(chance(score));
     const plyAt = ({ clientX, currentTarget }: { clientX: number; currentTarget: SVGElement }) => {
