@@ -91,8 +91,8 @@ class Graph extends Component<Properties, { pointed: number | null }> {
             const number = /^(\d+)\. /.exec(name)?.[1];
             return number && Number(number) % step === 0 && <text x={x(index + 1)} y={HEIGHT - 6} text-anchor="middle">{number}</text>;
           })}
-          <path class="theirs" d={path(theirs)} />
-          <path class="ours" d={path(ours)} />
+          {any(theirs) && <path class="theirs" d={path(theirs)} />}
+          {any(ours) && <path class="ours" d={path(ours)} />}
           {apart.map(({ ply }) => <line class="apart" x1={x(ply)} x2={x(ply)} y1={y(theirs[ply - 1] as WhiteScore)} y2={y(ours[ply - 1] as WhiteScore)} />)}
           {main.map((score, index) => {
             const glyph = glyphs[index];
