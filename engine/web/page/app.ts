@@ -208,7 +208,7 @@ export class App implements Source, ScreenListener, SearchListener {
       const white = chance(curve ?? found ?? { cp: 0 });
       return { game: state.lineTo(at), at, side, played: state.named(node), loss, better, chance: side === "white" ? white : 1 - white };
     });
-    this.learning ??= import("./learn").then(({ Learn }) => new Learn(this, this.rules, this.module));
+    this.learning ??= import("./later").then(({ Learn }) => new Learn(this, this.rules, this.module));
     (await this.learning).start(lessons);
   }
 

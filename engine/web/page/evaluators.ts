@@ -1,6 +1,5 @@
 /** Evaluators of positions: nets, and material alone. */
 import { type Strengths, beside } from "./beside";
-import { make } from "./dom";
 import { signedCount } from "./format";
 import { nets } from "./storage";
 import type { EvaluationKind } from "./types";
@@ -61,11 +60,16 @@ export class Evaluators {
     return [...fetched, ...others.map((file) => ({ id: file, name: netName(file) }))];
   }
 
-  /** The choices as options of a drop-down, each with its strength. */
-  options(chosen: string): HTMLOptionElement[] {
+  /** Returns an id, or the default evaluator's if it is not among the choices. */
+  orDefault(id: string): string {
+    return this.choices().some((choice) => choice.id === id) ? id : DEFAULT.id;
+  }
+
+  /** Id and text of each choice of a drop-down, with its strength. */
+  options(): [id: string, text: string][] {
     return this.choices().map(({ id, name }) => {
       const elo = id === DEFAULT.id ? undefined : this.strengths?.elo[id]?.elo;
-      return make("option", { value: id, textContent: elo === undefined ? name : `${name} (${signedCount(elo)} Elo)`, selected: id === chosen });
+      return [id, elo === undefined ? name : `${name} (${signedCount(elo)} Elo)`];
     });
   }
 

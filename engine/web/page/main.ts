@@ -4,30 +4,29 @@ import "chessground/assets/chessground.cburnett.css";
 import "./style.css";
 import "./inside.css";
 import { App } from "./app";
-import { $, make, toast, trouble } from "./dom";
+import { $, toast, trouble } from "./dom";
 import { edit } from "./editor";
 import { DEFAULT, type Evaluator, Evaluators, readEvaluator } from "./evaluators";
 import { sentence, why } from "./format";
 import { textOf } from "./files";
 import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
+import { connectLooks } from "./looks";
 import { openMenu } from "./menu";
 import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
 import { Practice } from "./practice";
-import { saveFile } from "./results";
 import { digest } from "./recent";
 import { Rules } from "./rules";
 import { fields } from "./saved";
+import { saveFile } from "./savefile";
 import { soundOn } from "./sound";
 import { forgetAll, load, save } from "./storage";
 import { mostThreads } from "./team";
 import type { GameText } from "./types";
 import { welcome } from "./welcome";
 
-/** Colours of the board, as `style.css` names them. */
-const BOARDS = ["Green", "Brown", "Blue", "Grey"];
 /** Tabs of today for those that former versions saved. */
 const TABS: Record<string, string> = { study: "report", own: "games" };
 /** Largest file accepted as a net, in bytes. */
@@ -92,7 +91,7 @@ async function recallEvaluators(app: App, evaluators: Evaluators) {
 }
 
 function listEvaluators({ evaluators, evaluator }: App) {
-  $("evaluator").replaceChildren(...evaluators.options(evaluator.id));
+  $("evaluator").replaceChildren(...evaluators.options().map(([id, text]) => new Option(text, id, false, id === evaluator.id)));
   $("evaluator-strength").textContent = evaluators.strengthNote(evaluator.id);
   $("forget-net").hidden = !evaluators.isOwn(evaluator.id);
 }
@@ -248,20 +247,7 @@ function connectSettings(app: App) {
     app.linesChanged();
     app.changed({ sameGame: true });
   };
-  const colours = $("colours");
-  const paint = (name: string) => (document.documentElement.dataset.board = name);
-  paint(String(load("board") ?? BOARDS[0]));
-  click("colours", () => {
-    const items = BOARDS.map((name) => ({
-      name,
-      checked: document.documentElement.dataset.board === name,
-      act: () => {
-        paint(name);
-        save("board", name);
-      },
-    }));
-    openMenu("Colours of the board", items, colours);
-  });
+  connectLooks();
   connectThreads(app);
   const help = $<HTMLInputElement>("playing-help");
   help.checked = load("playing-help") === true;
@@ -437,9 +423,7 @@ function connectStudy(app: App, rules: Rules) {
     games = rules.listPgn(text);
     pgn.value = text;
     $("pick-game-label").hidden = games.length < 2;
-    pick.replaceChildren(
-      ...games.map((game, index) => make("option", { value: String(index), textContent: `${index + 1}. ${titleOf(game)}`, selected: index === chosen })),
-    );
+    pick.replaceChildren(...games.map((game, index) => new Option(`${index + 1}. ${titleOf(game)}`, String(index), false, index === chosen)));
   };
   /** Saves the list for a reload. */
   const keep = () => {

@@ -12,7 +12,6 @@ import { openMenu } from "./menu";
 import { MoveList } from "./moves";
 import * as netview from "./netview";
 import type { Openings } from "./openings";
-import { showResults } from "./results";
 import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
@@ -151,7 +150,6 @@ export class Screen {
     this.annotation.show(state);
     $<HTMLInputElement>("fen").value = state.position.fen;
     if (!$("panel-report").hidden) this.showReport();
-    if (!$("panel-games").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
   }
 
   /** Shows a move that is tried in the position looked at. */

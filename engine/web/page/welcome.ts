@@ -10,10 +10,7 @@ export function welcome() {
   const ways: Record<string, () => void> = {
     "begin-play": () => $("new").click(),
     "begin-analysis": () => $("open").click(),
-    "begin-puzzles": () => {
-      open("puzzles", "find-own");
-      $("puzzle-told").textContent = "Puzzles come from your own mistakes: play a game to its end or open a PGN, and search it.";
-    },
+    "begin-puzzles": () => open("puzzles", "find-own"),
     "begin-inside": () => open("inside", "tab-inside"),
   };
   for (const [id, go] of Object.entries(ways)) {

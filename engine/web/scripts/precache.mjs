@@ -6,7 +6,7 @@ const dist = new URL("../dist/", import.meta.url);
 const files = (await readdir(dist, { recursive: true, withFileTypes: true }))
   .filter((entry) => entry.isFile() && entry.name !== "sw.js")
   .map((entry) => `${entry.parentPath}/${entry.name}`.split("/dist/").at(-1).replace(/^\/+/, ""))
-  .filter((file) => !/^(nets\/|tables\/|assets\/(tables|zstd)-|lines\.txt|stockfish\/|docs\/|icon-|kibitz\.html)/.test(file))
+  .filter((file) => !/^(nets\/|pieces\/|tables\/|assets\/(tables|zstd)-|lines\.txt|stockfish\/|docs\/|icon-|kibitz\.html)/.test(file))
   .sort();
 const digest = createHash("sha256");
 for (const file of files) digest.update(file).update(await readFile(new URL(file, dist)));

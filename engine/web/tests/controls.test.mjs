@@ -125,6 +125,34 @@ test("the board has colours to choose from, which are kept", async () => {
   assert.equal(await page.getAttribute("#menu button:has-text('Brown')", "aria-checked"), "true");
 });
 
+test("piece sets are fetched when chosen, and kept", async () => {
+  const { page, errors } = await visit(site);
+  const pawn = () => page.evaluate(() => getComputedStyle(document.querySelector("cg-board piece.pawn.white")).backgroundImage);
+  const other = (than) => page.waitForFunction((than) => getComputedStyle(document.querySelector("cg-board piece.pawn.white")).backgroundImage !== than, than);
+  const choose = async (name) => {
+    await page.click("#colours");
+    await page.click("#menu button:has-text('Pieces')");
+    await page.click(`#menu button:has-text('${name}')`);
+  };
+  const fetched = () => [...site.loads.keys()].filter((path) => path.includes("/pieces/"));
+  const usual = await pawn();
+  assert.deepEqual(fetched(), []);
+  await choose("Merida");
+  await other(usual);
+  const merida = await pawn();
+  await choose("Fantasy");
+  await other(merida);
+  await choose("Merida");
+  assert.equal(await pawn(), merida);
+  await reload(page);
+  await other(usual);
+  assert.equal(await pawn(), merida);
+  assert.deepEqual(fetched(), ["/pieces/Merida.css", "/pieces/Fantasy.css"]);
+  await choose("Cburnett");
+  assert.equal(await pawn(), usual);
+  assert.deepEqual(errors, []);
+});
+
 test("the lines keep their places: nothing below them moves while the search goes on", async () => {
   const { page } = await visit(site, { path: "#moves=e2e4,e7e5" });
   await page.selectOption("#lines", "4");

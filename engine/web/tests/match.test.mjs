@@ -48,6 +48,7 @@ test("every evaluator shows its strength and how it was measured", { skip: unmea
   await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer: await readFile(new URL("../../../models/linear.safetensors", import.meta.url)) });
   await page.waitForFunction(() => document.getElementById("evaluator-strength").textContent.includes("not measured"));
   await page.click("#new");
+  await page.check("#new-dialog input[value=engines]", { force: true });
   assert.equal(await page.textContent("#new-dialog #white option[value='material']"), `Material only (${minus(of("material").elo)} Elo)`);
   assert.deepEqual(errors, []);
 });

@@ -1,5 +1,4 @@
 /** Names of the net's inputs, for people. */
-import { make } from "./dom";
 import { pawns, sentence } from "./format";
 import type { InputReport } from "./types";
 
@@ -23,6 +22,6 @@ export function inputName(input: InputReport): string {
 }
 
 /** Inputs, each with what it adds to the score. */
-export function inputList(inputs: InputReport[]): HTMLElement {
-  return make("ul", { className: "chips" }, ...inputs.map((input) => make("li", {}, inputName(input), " ", make("b", { textContent: pawns(input.effect) }))));
-}
+export const InputList = ({ inputs }: { inputs: InputReport[] }) => (
+  <ul class="chips">{inputs.map((input) => <li>{inputName(input)} <b>{pawns(input.effect)}</b></li>)}</ul>
+);

@@ -1,12 +1,15 @@
 /** The tab of matches: two evaluators play each other on the board, and the games are kept. */
+import { render } from "preact";
 import type { App, MatchListener } from "./app";
-import { $, announce, make, refill, toast } from "./dom";
+import { $, announce, toast } from "./dom";
+import { DEFAULT, MATERIAL } from "./evaluators";
 import { REASONS, type Result, resultCode, signedCount, tagsOf, why } from "./format";
 import { LEAST_GAMES, agreed, scoreOf, sideOfFirst } from "./matchscore";
 import { digest } from "./recent";
-import { joinedPgn, saveFile } from "./results";
 import type { Rules } from "./rules";
 import { fields } from "./saved";
+import { saveGames } from "./savefile";
+import { Select } from "./select";
 import { type Side, type Strength, strengthText } from "./side";
 import { load, save } from "./storage";
 import type { SideName } from "./types";
@@ -59,52 +62,28 @@ export class MatchPanel implements MatchListener {
   private rest = 0;
   /** Lines that games begin with. */
   private lines: Promise<string[]> | null = null;
-  /** Key of the state shown. */
-  private shown = "";
-  private readonly first = choice("match-first", []);
-  private readonly second = choice("match-second", []);
-  private readonly strength = choice("match-strength", STRENGTHS.map(strengthText));
-  private readonly length = choice("match-length", LENGTHS.map((games) => `${games} games`));
-  private readonly form: HTMLFormElement;
-  private readonly told = make("p");
-  private readonly buttons = make("div", { className: "row wrap" });
-  private readonly score = make("table", { className: "figures" });
-  private readonly elo = make("p", { className: "quiet" });
-  private readonly list = make("ul", { className: "match-games" });
+  /** What the form asks for: evaluators by id, and places in `STRENGTHS` and `LENGTHS`. */
+  private wanted = { first: this.match?.evaluators[0] ?? DEFAULT.id, second: this.match?.evaluators[1] ?? MATERIAL.id, strength: "1", length: "2" };
 
   constructor(
     private readonly app: App,
     private readonly rules: Rules,
-  ) {
-    const field = (text: string, control: HTMLElement) => make("div", { className: "pair" }, make("label", { htmlFor: control.id, textContent: text }), control);
-    this.strength.selectedIndex = 1;
-    this.length.selectedIndex = 2;
-    this.form = make("form", {},
-      make("h2", { textContent: "A match of two evaluators" }),
-      make("p", { className: "quiet", textContent: "They play on the board, each opening with both colours. A new match forgets the games of the one before." }),
-      field("First", this.first), field("Second", this.second), field("Each move", this.strength), field("Length", this.length),
-      make("button", { className: "primary", textContent: "Start the match" }));
-    this.form.onsubmit = (event) => {
-      event.preventDefault();
-      this.begin();
-    };
-    $("panel-match").replaceChildren(this.form, this.told, this.buttons, this.score, this.elo, this.list);
-  }
+  ) {}
 
   // Playing
 
   private begin() {
     if (!this.mayLeave()) return;
     this.match = {
-      evaluators: [this.first.value, this.second.value],
-      strength: STRENGTHS[this.strength.selectedIndex],
-      length: LENGTHS[this.length.selectedIndex],
+      evaluators: [this.wanted.first, this.wanted.second],
+      strength: STRENGTHS[Number(this.wanted.strength)],
+      length: LENGTHS[Number(this.wanted.length)],
       begun: Date.now(),
       openings: [],
       games: [],
     };
     void this.next();
-    this.buttons.querySelector("button")?.focus();
+    $("panel-match").querySelector("button")?.focus();
   }
 
   /** Whether the game on the board may go. */
@@ -172,7 +151,7 @@ export class MatchPanel implements MatchListener {
     if (!match.length) this.match = null;
     this.keep();
     this.left();
-    this.first.focus();
+    $("match-first").focus();
   }
 
   private keep() {
@@ -207,28 +186,50 @@ export class MatchPanel implements MatchListener {
     return `${first} ${points}, ${second} ${match.games.length - points}`;
   }
 
-  /** Called often: touches only what has changed. */
   show() {
-    const { match, isOver, live } = this;
-    const { evaluators, paused } = this.app;
-    const options = evaluators.options("").map(({ textContent }) => textContent);
-    const shown = JSON.stringify([options, match?.begun, match?.games.length, match?.length, live, paused, this.rest]);
-    if (shown === this.shown) return;
-    this.shown = shown;
-    this.form.hidden = !isOver;
-    this.first.replaceChildren(...evaluators.options(this.first.value || match?.evaluators[0] || "default"));
-    this.second.replaceChildren(...evaluators.options(this.second.value || match?.evaluators[1] || "material"));
-    for (const box of [this.told, this.buttons, this.score, this.elo, this.list]) box.hidden = !match;
-    if (!match) return;
-    this.told.textContent = this.state(match);
-    const button = (textContent: string, onclick: () => void) => make("button", { type: "button", textContent, onclick });
-    refill(
-      this.buttons,
-      ...(isOver ? [] : [button(live && !paused ? "Pause" : "Go on", () => this.pause()), button("End the match", () => this.end())]),
-      ...(match.games.length ? [button("Save games as PGN", () => void this.saveGames(match))] : []),
+    render(<>{this.isOver && this.form()}{this.match && this.progress(this.match)}</>, $("panel-match"));
+  }
+
+  private form() {
+    const { wanted } = this;
+    const { evaluators } = this.app;
+    const select = (field: keyof typeof wanted, label: string, options: [string, string][]) => (
+      <Select id={`match-${field}`} label={label} options={options} value={wanted[field]} choose={(value) => {
+        wanted[field] = value;
+        this.show();
+      }} />
     );
-    this.showScore(match);
-    this.list.replaceChildren(...match.games.map((_, game) => make("li", {}, button(`${game + 1}. ${this.title(match, game)}`, () => this.study(match, game)))));
+    for (const place of ["first", "second"] as const) wanted[place] = evaluators.orDefault(wanted[place]);
+    return (
+      <form onSubmit={(event) => {
+        event.preventDefault();
+        this.begin();
+      }}>
+        <h2>A match of two evaluators</h2>
+        <p class="quiet">They play on the board, each opening with both colours. A new match forgets the games of the one before.</p>
+        {select("first", "First", evaluators.options())}
+        {select("second", "Second", evaluators.options())}
+        {select("strength", "Each move", numbered(STRENGTHS.map(strengthText)))}
+        {select("length", "Length", numbered(LENGTHS.map((games) => `${games} games`)))}
+        <button class="primary">Start the match</button>
+      </form>
+    );
+  }
+
+  private progress(match: Match) {
+    const { isOver } = this;
+    return <>
+      <p>{this.state(match)}</p>
+      <div class="row wrap">
+        {!isOver && <button type="button" onClick={() => this.pause()}>{this.live && !this.app.paused ? "Pause" : "Go on"}</button>}
+        {!isOver && <button type="button" onClick={() => this.end()}>End the match</button>}
+        {match.games.length > 0 && <button type="button" onClick={() => saveGames([...match.games.keys()], (game) => this.pgn(match, game), "match.pgn")}>Save games as PGN</button>}
+      </div>
+      {this.score(match)}
+      <ul class="match-games">
+        {match.games.map((_, game) => <li><button type="button" onClick={() => this.study(match, game)}>{`${game + 1}. ${this.title(match, game)}`}</button></li>)}
+      </ul>
+    </>;
   }
 
   private state(match: Match): string {
@@ -240,19 +241,19 @@ export class MatchPanel implements MatchListener {
     return this.rest ? `Next: ${game}.` : `On the board: ${game}, ${white} – ${black}.`;
   }
 
-  private showScore(match: Match) {
+  private score(match: Match) {
     const { won, drawn, lost, points, elo } = scoreOf(match.games);
     const [first, second] = this.names(match);
     const played = match.games.length;
-    const row = (name: string, ...figures: number[]) =>
-      make("tr", {}, make("th", { scope: "row", textContent: name }), ...figures.map((figure) => make("td", { textContent: String(figure) })));
-    const head = ["Evaluator", "Won", "Drawn", "Lost", "Points"].map((textContent) => make("th", { scope: "col", textContent }));
-    this.score.replaceChildren(
-      make("thead", {}, make("tr", {}, ...head)),
-      make("tbody", {}, row(first, won, drawn, lost, points), row(second, lost, drawn, won, played - points)),
-    );
-    if (elo) this.elo.textContent = `${first}: ${Math.round((100 * points) / played)} %, ${signedCount(Math.round(elo.value))} ± ${Math.round(elo.error)} Elo (95 %).`;
-    else this.elo.textContent = played < LEAST_GAMES ? `Elo is told from ${LEAST_GAMES} games on.` : "The results are too much alike to tell Elo.";
+    const row = (name: string, ...figures: number[]) => <tr><th scope="row">{name}</th>{figures.map((figure) => <td>{figure}</td>)}</tr>;
+    const alike = played < LEAST_GAMES ? `Elo is told from ${LEAST_GAMES} games on.` : "The results are too much alike to tell Elo.";
+    return <>
+      <table class="figures">
+        <thead><tr>{["Evaluator", "Won", "Drawn", "Lost", "Points"].map((name) => <th scope="col">{name}</th>)}</tr></thead>
+        <tbody>{row(first, won, drawn, lost, points)}{row(second, lost, drawn, won, played - points)}</tbody>
+      </table>
+      <p class="quiet">{elo ? `${first}: ${Math.round((100 * points) / played)} %, ${signedCount(Math.round(elo.value))} ± ${Math.round(elo.error)} Elo (95 %).` : alike}</p>
+    </>;
   }
 
   // Finished games
@@ -262,10 +263,6 @@ export class MatchPanel implements MatchListener {
     const { white, black } = this.players(match, game);
     const { tree } = this.rules.grow({ start: null, moves });
     return this.rules.writePgn({ tree, tags: tagsOf(new Date(match.begun), white, black), result: resultCode({ winner }) });
-  }
-
-  private async saveGames(match: Match) {
-    saveFile(await joinedPgn([...match.games.keys()], (game) => this.pgn(match, game)), "match.pgn");
   }
 
   /** Puts a game on the board to study; a match that goes on waits. */
@@ -296,6 +293,4 @@ function opening({ games, openings }: Match, lines: string[]): string {
   return openings[pair];
 }
 
-function choice(id: string, names: string[]): HTMLSelectElement {
-  return make("select", { id }, ...names.map((textContent) => make("option", { textContent })));
-}
+const numbered = (texts: string[]) => texts.map((text, place): [string, string] => [String(place), text]);

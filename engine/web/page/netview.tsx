@@ -1,9 +1,12 @@
 /** View of the evaluator: its value, and the worth of each piece on its square. */
 import { read } from "chessground/fen";
-import type { Key } from "chessground/types";
-import { $, figure, make } from "./dom";
+import type { Key, Piece } from "chessground/types";
+import { render } from "preact";
+import { $ } from "./dom";
+import { Figure } from "./figure";
 import { pawns } from "./format";
-import type { NetDescription, PieceValue, PositionEvaluation } from "./types";
+import { SIDES } from "./side";
+import type { NetDescription, PieceValue, PositionEvaluation, SideName } from "./types";
 
 /** Evaluation of the position `fen`. */
 export interface View extends PositionEvaluation {
@@ -26,38 +29,33 @@ export function showLifted(view: View, square: Key | null) {
   const piece = square && read(view.fen).get(square);
   const entry = view.pieces.find((piece) => piece.square === square);
   const value = `The net’s value, without search: ${pawns(view.value)}.`;
-  if (!piece) $("lifted").textContent = `${value} Pick up a piece to see what it is worth.`;
-  else if (!entry) $("lifted").textContent = `${value} A king cannot be lifted.`;
-  else {
-    $("lifted").replaceChildren(
-      `Without the ${piece.color} ${piece.role} on ${square}: ${pawns(view.value)} → `,
-      make("b", { textContent: pawns(entry.without) }),
-      ".",
-    );
-  }
+  render(
+    !piece ? `${value} Pick up a piece to see what it is worth.`
+    : !entry ? `${value} A king cannot be lifted.`
+    : <>Without the {piece.color} {piece.role} on {square}: {pawns(view.value)} → <b>{pawns(entry.without)}</b>.</>,
+    $("lifted"),
+  );
 }
 
 export function showWorths(view: View, pick: (square: Key) => void) {
   const standing = read(view.fen);
   const own = ({ square, value }: PieceValue) => (standing.get(square)?.color === "white" ? value : -value);
   const most = Math.max(1, ...view.pieces.map((entry) => Math.abs(own(entry))));
-  const column = (color: "white" | "black") => {
-    const rows = view.pieces
-      .filter(({ square }) => standing.get(square)?.color === color)
-      .sort((a, b) => own(b) - own(a))
-      .map((entry) => {
-        const role = standing.get(entry.square)?.role ?? "pawn";
-        const bar = make("span", { className: own(entry) < 0 ? "worth-bar bad" : "worth-bar" });
-        bar.style.setProperty("--share", String(Math.abs(own(entry)) / most));
-        const button = make("button", { type: "button", className: "worth", onclick: () => pick(entry.square) },
-          make("span", { className: "cg-wrap mini" }, figure(color, role)),
-          make("span", {}, make("span", { className: "sr", textContent: `${color} ${role} on ` }), entry.square), bar,
-          make("b", { textContent: own(entry).toFixed(2).replace("-", "−") }));
-        return make("li", {}, button);
-      });
-    return make("ul", {}, ...rows);
+  const row = (entry: PieceValue) => {
+    const { color, role } = standing.get(entry.square) as Piece;
+    return (
+      <li key={entry.square}>
+        <button type="button" class="worth" onClick={() => pick(entry.square)}>
+          <span class="cg-wrap mini"><Figure color={color} role={role} /></span>
+          <span><span class="sr">{`${color} ${role} on `}</span>{entry.square}</span>
+          <span class={own(entry) < 0 ? "worth-bar bad" : "worth-bar"} style={{ "--share": Math.abs(own(entry)) / most }} />
+          <b>{own(entry).toFixed(2).replace("-", "−")}</b>
+        </button>
+      </li>
+    );
   };
-  $("worths").replaceChildren(column("white"), column("black"));
+  const of = (color: SideName) => view.pieces.filter(({ square }) => standing.get(square)?.color === color).sort((a, b) => own(b) - own(a));
+  render(SIDES.map((color) => <ul>{of(color).map(row)}</ul>), $("worths"));
 }
 
 /** Shows the description of the evaluator's net. */

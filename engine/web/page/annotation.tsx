@@ -1,5 +1,6 @@
 /** Editor of the shown move's annotations: glyph, comment, and its place among variations. */
-import { $, make, refill } from "./dom";
+import { render } from "preact";
+import { $ } from "./dom";
 import type { GameState } from "./gamestate";
 import { type Item, openMenu } from "./menu";
 import { GLYPHS } from "./moves";
@@ -54,15 +55,9 @@ function showMove(state: GameState, edit: (change: Edit) => void) {
   if (playing) return;
   const start = at === 0;
   $("annotated").textContent = start ? "The game" : state.named(at);
-  refill(
-    $("glyphs"),
-    ...OFFERED.map(([glyph, word]) => {
-      const button = make("button", { type: "button", textContent: GLYPHS[glyph], title: word, disabled: start, onclick: () => edit({ edit: "glyph", glyph }) });
-      button.setAttribute("aria-label", `${word} move`);
-      button.setAttribute("aria-pressed", String(node.glyphs.includes(glyph)));
-      return button;
-    }),
-  );
+  render(OFFERED.map(([glyph, word]) => (
+    <button type="button" title={word} aria-label={`${word} move`} aria-pressed={node.glyphs.includes(glyph)} disabled={start} onClick={() => edit({ edit: "glyph", glyph })}>{GLYPHS[glyph]}</button>
+  )), $("glyphs"));
   const items = changesOf(state, edit);
   const menu = $<HTMLButtonElement>("move-menu");
   menu.disabled = start;

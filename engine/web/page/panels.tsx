@@ -1,12 +1,13 @@
 /** The tabs: their code is loaded when they are first opened; those that would help in a game or puzzle are silent. */
+import { render } from "preact";
 import type { App } from "./app";
-import { $, make } from "./dom";
+import { $ } from "./dom";
 import type { Engines } from "./engines";
 import type { GameState } from "./gamestate";
 import type { Inside } from "./inside";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { MatchPanel } from "./match";
-import { showRecent } from "./recentlist";
+import { GamesPanel } from "./games";
 import type { Rules } from "./rules";
 import type { Why } from "./why";
 
@@ -17,9 +18,10 @@ export class Panels {
   private inside: Promise<Inside> | null = null;
   private why: Promise<Why> | null = null;
   private match: Promise<MatchPanel> | null = null;
+  private readonly games: GamesPanel;
   private searcher: KibitzSearcher | null = null;
   /** The note in a silent tab. */
-  private readonly silence = make("div", { id: "silence" });
+  private readonly silence = Object.assign(document.createElement("div"), { id: "silence" });
 
   constructor(
     private readonly rules: Rules,
@@ -27,12 +29,14 @@ export class Panels {
     private readonly module: WebAssembly.Module,
     private readonly engines: Engines,
     private readonly app: App,
-  ) {}
+  ) {
+    this.games = new GamesPanel(app, state, rules);
+  }
 
   /** Shows the open tab anew. */
   show() {
     if (!$("panel-match").hidden) void this.showMatch();
-    if (!$("panel-games").hidden) showRecent(this.app);
+    if (!$("panel-games").hidden) this.games.show();
     this.silence.remove();
     if (this.app.silent) return this.keepSilent();
     if (!$("panel-inside").hidden) void this.showInside();
@@ -43,32 +47,28 @@ export class Panels {
   private keepSilent() {
     const open = TELLING.find((name) => !$(`panel-${name}`).hidden);
     if (!open) return;
-    const say = (textContent: string) => make("p", { textContent });
-    const help = make("button", {
-      type: "button",
-      textContent: "Turn help on",
-      onclick: () => {
-        $("playing-help").click();
-        $(`tab-${open}`).focus();
-      },
-    });
-    this.silence.replaceChildren(
-      ...(this.app.puzzling
-        ? [say("This tab would tell the answer. It is back when the puzzle is solved.")]
-        : [say("You play without help, and this tab would tell how the net judges the position."), help]),
+    const help = () => {
+      $("playing-help").click();
+      $(`tab-${open}`).focus();
+    };
+    render(
+      this.app.puzzling
+        ? <p>This tab would tell the answer. It is back when the puzzle is solved.</p>
+        : <><p>You play without help, and this tab would tell how the net judges the position.</p><button type="button" onClick={help}>Turn help on</button></>,
+      this.silence,
     );
     $(`panel-${open}`).prepend(this.silence);
   }
 
   private async showInside() {
-    this.inside ??= import("./inside").then(({ Inside }) => new Inside((request) => this.rules.inside(request)));
+    this.inside ??= import("./later").then(({ Inside }) => new Inside((request) => this.rules.inside(request)));
     const inside = await this.inside;
     const { shown, position, orientation } = this.state;
     inside.show({ game: shown, fen: position.fen, orientation });
   }
 
   private async showWhy() {
-    this.why ??= import("./why").then(({ Why }) => new Why(this.rules, () => this.search()));
+    this.why ??= import("./later").then(({ Why }) => new Why(this.rules, () => this.search()));
     const why = await this.why;
     const { state } = this;
     const name = state.at ? state.named(state.at) : "";
@@ -77,7 +77,7 @@ export class Panels {
   }
 
   private async showMatch() {
-    this.match ??= import("./match").then(({ MatchPanel }) => new MatchPanel(this.app, this.rules));
+    this.match ??= import("./later").then(({ MatchPanel }) => new MatchPanel(this.app, this.rules));
     (await this.match).show();
   }
 

@@ -1,9 +1,9 @@
 /** A short tour of a net, step by step, told with the numbers of the position on the board. */
-import { announce, make } from "./dom";
+import { $, announce } from "./dom";
 import { pawns } from "./format";
 import type { NetworkReport } from "./types";
 
-type Place = "value" | "board" | "flow" | "inputs" | "neurons";
+export type Place = "value" | "board" | "flow" | "inputs" | "neurons";
 
 interface Step {
   title: string;
@@ -58,53 +58,47 @@ const STEPS: Step[] = [
 ];
 
 export class Tour {
-  readonly element = make("div", { className: "tour" });
   private at: number | null = null;
-  private report: NetworkReport | null = null;
 
-  constructor(private readonly places: Record<Place, HTMLElement>) {}
+  /** `draw` shows the panel anew. */
+  constructor(private readonly draw: () => void) {}
 
-  /** Shows the tour with a position's numbers; `null` without a net. */
-  show(report: NetworkReport | null) {
-    this.report = report;
-    this.draw();
+  /** The part of the panel that the present step tells of. */
+  get place(): Place | null {
+    return this.at === null ? null : STEPS[this.at].place;
   }
 
   private go(at: number | null) {
     this.at = at;
     this.draw();
-    const step = at === null ? null : STEPS[at];
-    if (step) {
-      this.places[step.place].scrollIntoView({ block: "nearest" });
-      this.element.scrollIntoView({ block: "nearest" });
-      announce(`${step.title} ${this.element.querySelector("p")?.textContent ?? ""}`);
+    const card = $("panel-inside").querySelector(".tour") as HTMLElement;
+    if (at !== null) {
+      $("panel-inside").querySelector(".told")?.scrollIntoView({ block: "nearest" });
+      card.scrollIntoView({ block: "nearest" });
+      announce(`${STEPS[at].title} ${card.querySelector("p")?.textContent}`);
     }
-    (this.element.querySelector<HTMLElement>(".primary") ?? this.element.querySelector("button"))?.focus();
+    (card.querySelector<HTMLElement>(".primary") ?? card.querySelector("button"))?.focus();
   }
 
-  private draw() {
-    const { report, at } = this;
-    this.element.hidden = !report;
-    for (const place of Object.values(this.places)) place.classList.remove("told");
-    if (!report) return;
-    const act = (textContent: string, to: number | null, className = "") => make("button", { type: "button", textContent, className, onclick: () => this.go(to) });
-    const focused = this.element.contains(document.activeElement) ? document.activeElement?.textContent : null;
-    if (at === null) {
-      this.element.classList.remove("card");
-      this.element.replaceChildren(act("Tour: what is a net that judges positions?", 0));
-    } else {
-      const { title, place, text, link } = STEPS[at];
-      this.places[place].classList.add("told");
-      const last = at === STEPS.length - 1;
-      this.element.classList.add("card");
-      this.element.replaceChildren(
-        make("h2", { textContent: title }),
-        make("p", { textContent: text(report) }),
-        ...(link && DOCS ? [make("p", {}, make("a", { textContent: `${link[0]} (docs/${link[1]}.md)`, href: `./docs/${link[1]}.txt`, target: "_blank" }))] : []),
-        make("div", { className: "row" }, make("span", { className: "quiet grow", textContent: `${at + 1} of ${STEPS.length}` }),
-          ...(at ? [act("Back", at - 1)] : []), act(last ? "Done" : "Next", last ? null : at + 1, "primary"), ...(last ? [] : [act("End", null)])),
-      );
-    }
-    if (focused) [...this.element.querySelectorAll("button")].find((button) => button.textContent === focused)?.focus();
+  /** The tour with a position's numbers. */
+  view(report: NetworkReport) {
+    const { at } = this;
+    const act = (text: string, to: number | null, look = "") => <button type="button" class={look} onClick={() => this.go(to)}>{text}</button>;
+    if (at === null) return <div class="tour">{act("Tour: what is a net that judges positions?", 0)}</div>;
+    const { title, text, link } = STEPS[at];
+    const last = at === STEPS.length - 1;
+    return (
+      <div class="tour card">
+        <h2>{title}</h2>
+        <p>{text(report)}</p>
+        {link && DOCS && <p><a href={`./docs/${link[1]}.txt`} target="_blank">{`${link[0]} (docs/${link[1]}.md)`}</a></p>}
+        <div class="row">
+          <span class="quiet grow">{`${at + 1} of ${STEPS.length}`}</span>
+          {at > 0 && act("Back", at - 1)}
+          {act(last ? "Done" : "Next", last ? null : at + 1, "primary")}
+          {!last && act("End", null)}
+        </div>
+      </div>
+    );
   }
 }

@@ -1,11 +1,12 @@
 /** Why the last move was played: what the net makes of every move, what a search prefers, and what the move has changed. */
 import { read } from "chessground/fen";
 import type { Color, Key } from "chessground/types";
-import { $, make } from "./dom";
+import { render } from "preact";
+import { $ } from "./dom";
 import { lineText, pawns, scoreText, sentence, why } from "./format";
-import { inputList, inputName } from "./inputs";
+import { InputList, inputName } from "./inputs";
 import type { Searcher } from "./searcher";
-import { EMPTY_CELL, SmallBoard } from "./smallboard";
+import { type Cell, EMPTY_CELL, SmallBoard } from "./smallboard";
 import type { Game, InputReport, Iteration, MoveChange, MoveValue, SideName, WhiteScore, WorthChange } from "./types";
 
 /** Nodes of the search behind the two choices. */
@@ -46,61 +47,50 @@ export class Why {
   private picked: Key | null = null;
   /** The mover's best first. */
   private moves: MoveValue[] = [];
-  private readonly title = make("h2");
-  private readonly board = new SmallBoard("The net’s value of every move", (square) => this.pick(square));
-  private readonly hint = make("p", { className: "quiet" });
-  private readonly reasons = make("ul", { className: "reasons" });
-  private readonly choices = make("div", { className: "choices" });
-  private readonly changes = make("div");
+  private reasons: string[] = [];
+  private choices: [what: string, choice: Choice][] = [];
+  private change: MoveChange | null = null;
 
   constructor(
     private readonly judge: Judge,
     private readonly searcher: () => Searcher,
-  ) {
-    this.board.element.classList.add("wide");
-    $("panel-why").replaceChildren(this.title, this.reasons, this.choices, this.hint, this.board.element, this.changes);
-  }
+  ) {}
 
   show(looked: Looked) {
     const key = JSON.stringify([looked.game, looked.evaluator]);
     const same = key === this.key;
     this.looked = looked;
     this.key = key;
-    if (!same) {
-      this.picked = null;
-      void this.explain(looked, key);
-    } else this.drawBoard();
+    if (same) return this.draw();
+    this.picked = this.change = null;
+    this.reasons = [];
+    this.choices = [];
+    void this.explain(looked, key);
   }
 
-  private async explain({ game, fen, name }: Looked, key: string) {
-    this.title.textContent = name ? `Why ${name}?` : "The moves from the start";
-    for (const box of [this.reasons, this.choices, this.changes]) box.replaceChildren();
+  private async explain({ game, fen }: Looked, key: string) {
     const before = { ...game, moves: game.moves.slice(0, -1) };
     try {
       const sign = fen.split(" ")[1] === "w" ? 1 : -1;
       this.moves = this.judge.weigh(before).sort((a, b) => Number(b.mates) - Number(a.mates) || sign * (b.value - a.value));
-      this.drawBoard();
       const played = this.moves.find(({ uci }) => uci === game.moves.at(-1));
-      if (!played) return;
-      this.say(ranked(played, this.moves, fen));
+      if (played) this.reasons.push(ranked(played, this.moves, fen));
+      this.draw();
       // The frame between leaves time for a move on the board.
       await new Promise((resolve) => setTimeout(resolve));
-      if (key !== this.key) return;
-      const change = this.judge.change(game);
-      if (!change) return;
-      for (const reason of changed(change)) this.say(reason);
-      this.changes.replaceChildren(...details(change));
+      if (key !== this.key || !played) return;
+      this.change = this.judge.change(game);
+      if (!this.change) return;
+      this.reasons.push(...changed(this.change));
+      this.draw();
       const found = await this.search(before, game, played);
       if (key !== this.key || !found) return;
-      this.reasons.firstElementChild?.after(make("li", { textContent: compared(played, found.own, found.other, change.mover) }));
-      this.choices.replaceChildren(...[found.own, found.other].flatMap((choice, index) => (choice ? [line(index ? "Best other" : "Played", fen, choice)] : [])));
+      this.reasons.splice(1, 0, compared(played, found.own, found.other, this.change.mover));
+      this.choices = [["Played", found.own], ...(found.other ? [["Best other", found.other] as [string, Choice]] : [])];
     } catch (error) {
-      if (key === this.key) this.say(`More cannot be said: ${why(error)}.`);
+      if (key === this.key) this.reasons.push(`More cannot be said: ${why(error)}.`);
     }
-  }
-
-  private say(textContent: string) {
-    this.reasons.append(make("li", { textContent }));
+    this.draw();
   }
 
   /** The move played and the best other one; `null` where another move is looked at by now. */
@@ -127,22 +117,36 @@ export class Why {
 
   private pick(square: Key) {
     this.picked = this.picked !== square && this.moves.some(({ from }) => from === square) ? square : null;
-    this.drawBoard();
+    this.draw();
   }
 
-  private drawBoard() {
-    const { looked, picked, moves } = this;
+  private draw() {
+    const { looked, picked, moves, change } = this;
     if (!looked) return;
-    const standing = read(looked.fen);
-    const sign = looked.fen.split(" ")[1] === "w" ? 1 : -1;
-    const played = moves.find(({ uci }) => uci === looked.game.moves.at(-1));
+    const { fen, name, orientation } = looked;
+    const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
+    render(<>
+      <h2>{name ? `Why ${name}?` : "The moves from the start"}</h2>
+      <ul class="reasons">{this.reasons.map((reason) => <li>{reason}</li>)}</ul>
+      <div class="choices">
+        {this.choices.map(([what, { score, san }]) => <p><span class="quiet">{what}</span><b>{scoreText(score)}</b><span>{lineText(fen, san.slice(0, MOST_MOVES))}</span></p>)}
+      </div>
+      <p class="quiet">{moves.length ? `The net’s value after every move, White’s view, before any search. ${whole}` : "There is no legal move."}</p>
+      <SmallBoard look="wide" label="The net’s value of every move" orientation={orientation} at={this.cells(looked)} pick={(square) => this.pick(square)} />
+      <div>{change && details(change)}</div>
+    </>, $("panel-why"));
+  }
+
+  private cells({ fen, game }: Looked): (square: Key) => Cell {
+    const { picked, moves } = this;
+    const standing = read(fen);
+    const sign = fen.split(" ")[1] === "w" ? 1 : -1;
+    const played = moves.find(({ uci }) => uci === game.moves.at(-1));
     const best = moves[0];
     // The best move to each square: moves are sorted best first.
     const to = new Map<string, MoveValue>();
     for (const move of moves) if (!to.has(move.to) && (!picked || move.from === picked)) to.set(move.to, move);
-    const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
-    this.hint.textContent = moves.length ? `The net’s value after every move, White’s view, before any search. ${whole}` : "There is no legal move.";
-    this.board.show(looked.orientation, (square) => {
+    return (square) => {
       const move = to.get(square);
       const chosen = square === picked || (!picked && (square === played?.from || square === played?.to));
       const piece = standing.get(square) ?? null;
@@ -150,7 +154,7 @@ export class Why {
       const value = pawns(move.value).replace(/(\.\d)\d$/, "$1");
       const [note, words] = move.mates ? ["#", `${move.san} mates`] : [value, `${move.san} ${value}`];
       return { piece, chosen, note, tint: move.mates ? 1 : shade(sign * (best.value - move.value)), words };
-    });
+    };
   }
 }
 
@@ -211,23 +215,20 @@ function turned(change: WorthChange): string {
   return `the ${named(change)} is worth ${Math.abs(more).toFixed(2)} pawns ${more > 0 ? "more" : "less"}`;
 }
 
-function line(what: string, fen: string, { score, san }: Choice): HTMLElement {
-  return make("p", {}, make("span", { className: "quiet", textContent: what }), make("b", { textContent: scoreText(score) }), make("span", { textContent: lineText(fen, san.slice(0, MOST_MOVES)) }));
-}
-
 /** Returns the table of the pieces' worth before and after, and the en-prise inputs. */
-function details({ pieces, threats: [before, after] }: MoveChange): HTMLElement[] {
+function details({ pieces, threats: [before, after] }: MoveChange) {
   const most = pieces
     .filter(({ to }) => to !== null)
     .toSorted((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
     .slice(0, MOST_CHANGES);
-  const enPrise = (title: string, inputs: InputReport[]) => (inputs.length ? [make("p", { className: "quiet", textContent: title }), inputList(inputs)] : []);
-  return [
-    make("h2", { textContent: "What the move changed" }),
-    make("p", { className: "quiet", textContent: "Worth of each piece, White’s view: before, after, difference." }),
-    make("table", {}, make("tbody", {}, ...most.map((change) =>
-      make("tr", {}, make("th", { textContent: named(change), scope: "row" }), ...[change.before, change.after, change.after - change.before].map((value) => make("td", { textContent: pawns(value) })))))),
-    ...enPrise("En prise before, and what that adds to the score:", before),
-    ...enPrise("En prise now:", after),
-  ];
+  const enPrise = (title: string, inputs: InputReport[]) => inputs.length > 0 && <><p class="quiet">{title}</p><InputList inputs={inputs} /></>;
+  return <>
+    <h2>What the move changed</h2>
+    <p class="quiet">Worth of each piece, White’s view: before, after, difference.</p>
+    <table>
+      <tbody>{most.map((change) => <tr><th scope="row">{named(change)}</th>{[change.before, change.after, change.after - change.before].map((value) => <td>{pawns(value)}</td>)}</tr>)}</tbody>
+    </table>
+    {enPrise("En prise before, and what that adds to the score:", before)}
+    {enPrise("En prise now:", after)}
+  </>;
 }

@@ -1,10 +1,10 @@
-/** The tabs of the visitor's own games: puzzles from their mistakes, and their results. */
+/** The tab of puzzles from mistakes in the visitor's own games. */
+import { render } from "preact";
 import type { App } from "./app";
 import { keepGames, playedGames } from "./archive";
 import { $, announce, toast } from "./dom";
 import { sentence, why } from "./format";
 import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles } from "./puzzles";
-import { connectResults } from "./results";
 import type { Rules } from "./rules";
 import { SIDES } from "./side";
 import type { Game, GameText, SideName } from "./types";
@@ -26,6 +26,7 @@ export class Practice {
   /** Hints given: 0 none, 1 the piece, 2 the move. */
   private hints = 0;
   private searching = false;
+  private told = "";
   private readonly search: PuzzleSearch;
   /** Judges the moves that are tried, while games may be searched. */
   private readonly judge: PuzzleSearch;
@@ -37,14 +38,6 @@ export class Practice {
   ) {
     this.search = new PuzzleSearch(module, rules);
     this.judge = new PuzzleSearch(module, rules);
-    $("find-own").onclick = () => void this.find(ownGames());
-    $("find-pgn").onclick = () => void this.find(this.gamesOfFile());
-    $("puzzle-next").onclick = () => this.next();
-    $("puzzle-hint").onclick = () => this.hint();
-    $("puzzle-forget").onclick = () => {
-      if (confirm("Forget all puzzles?")) this.keep([]);
-    };
-    connectResults(rules, () => app.changed({ sameGame: true }));
     this.show();
   }
 
@@ -54,23 +47,28 @@ export class Practice {
     this.show();
   }
 
+  /** Shows and reads out a text. */
   private tell(text: string) {
-    $("puzzle-told").textContent = text;
+    this.told = text;
+    this.show();
     announce(text);
   }
 
-  show() {
-    const { puzzles, current } = this;
-    const enable = (id: string, on: boolean) => ($<HTMLButtonElement>(id).disabled = !on);
+  private show() {
+    const { puzzles, current, searching } = this;
     const solved = puzzles.filter((puzzle) => puzzle.solved).length;
     const number = puzzles.length === 1 ? "1 puzzle" : `${puzzles.length} puzzles`;
-    $("puzzle-count").textContent = puzzles.length ? `${number}, ${solved} solved.` : "Positions of your games where a move gave away a fifth of the chance to win.";
-    $("find-own").textContent = this.searching ? "Stop" : "Search my games";
-    enable("find-pgn", !this.searching);
-    enable("puzzle-next", puzzles.length > 0);
-    $("puzzle-next").textContent = current ? "Next" : "Solve";
-    enable("puzzle-hint", current !== null);
-    enable("puzzle-forget", puzzles.length > 0);
+    render(<>
+      <p id="puzzle-count" class="quiet">{puzzles.length ? `${number}, ${solved} solved.` : "Positions of your games where a move gave away a fifth of the chance to win."}</p>
+      <p id="puzzle-told">{this.told || (puzzles.length ? "" : "Puzzles come from your own mistakes: play a game to its end or open a PGN, and search it.")}</p>
+      <div class="row wrap">
+        <button id="puzzle-next" class="primary" type="button" disabled={!puzzles.length} onClick={() => this.next()}>{current ? "Next" : "Solve"}</button>
+        <button id="puzzle-hint" type="button" disabled={!current} onClick={() => this.hint()}>Hint</button>
+        <button id="find-own" type="button" onClick={() => this.find(ownGames())}>{searching ? "Stop" : "Search my games"}</button>
+        <button id="find-pgn" type="button" disabled={searching} onClick={() => this.find(this.gamesOfFile())}>Search the PGN</button>
+        <button id="puzzle-forget" type="button" disabled={!puzzles.length} onClick={() => confirm("Forget all puzzles?") && this.keep([])}>Forget puzzles</button>
+      </div>
+    </>, $("panel-puzzles"));
   }
 
   // Where puzzles come from
@@ -108,11 +106,11 @@ export class Practice {
     if (this.searching) return this.search.stop();
     if (!sources.length) return this.tell("No games to search: play one to its end, or read a PGN.");
     this.searching = true;
-    this.show();
     let found = 0;
     try {
       for (const [index, { game, sides, begun }] of sources.entries()) {
-        $("puzzle-told").textContent = `Game ${index + 1} of ${sources.length}…`;
+        this.told = `Game ${index + 1} of ${sources.length}…`;
+        this.show();
         const puzzles = await this.search.find(game, sides);
         if (!puzzles) break;
         const before = this.puzzles.length;
@@ -126,7 +124,6 @@ export class Practice {
     this.searching = false;
     this.search.stop();
     this.tell(found === 1 ? "1 new puzzle." : `${found} new puzzles.`);
-    this.show();
   }
 
   // Solving
@@ -148,13 +145,12 @@ export class Practice {
     this.current = puzzle;
     this.hints = 0;
     this.tell(`${sentence(puzzle.side)} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)} % of the chance to win. Find a better move.`);
-    this.show();
   }
 
   private left() {
     this.current = null;
     this.judge.stop();
-    $("puzzle-told").textContent = "";
+    this.told = "";
     this.show();
   }
 

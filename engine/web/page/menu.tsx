@@ -1,5 +1,6 @@
 /** Pop-up menu at a button or at the pointer, with arrow keys. */
-import { $, make } from "./dom";
+import { render } from "preact";
+import { $ } from "./dom";
 
 export interface Item {
   name: string;
@@ -19,26 +20,15 @@ interface Point {
 /** Opens the menu; Escape, a click elsewhere or a choice closes it and returns the focus. */
 export function openMenu(label: string, items: Item[], at: Element | Point) {
   const menu = $("menu");
-  const buttons = items.map(({ name, act, id = "", disabled, checked }) => {
-    const button = make("button", {
-      type: "button",
-      textContent: name,
-      id,
-      tabIndex: -1,
-      disabled: disabled === true,
-      onclick: () => {
-        menu.hidePopover();
-        act();
-      },
-    });
-    button.setAttribute("role", checked === undefined ? "menuitem" : "menuitemradio");
-    if (checked !== undefined) button.setAttribute("aria-checked", String(checked));
-    return button;
-  });
+  render(items.map(({ name, act, id, disabled, checked }) => (
+    <button type="button" id={id} tabIndex={-1} disabled={disabled} role={checked === undefined ? "menuitem" : "menuitemradio"} aria-checked={checked} onClick={() => {
+      menu.hidePopover();
+      act();
+    }}>{name}</button>
+  )), menu);
   menu.setAttribute("aria-label", label);
-  menu.replaceChildren(...buttons);
+  const enabled = [...menu.querySelectorAll<HTMLButtonElement>("button:enabled")];
   menu.onkeydown = (event) => {
-    const enabled = buttons.filter((button) => !button.disabled);
     const step = { ArrowDown: 1, ArrowUp: enabled.length - 1 }[event.key];
     if (step) enabled[(enabled.indexOf(document.activeElement as HTMLButtonElement) + step) % enabled.length].focus();
     else if (event.key === "Tab") menu.hidePopover();
@@ -50,7 +40,7 @@ export function openMenu(label: string, items: Item[], at: Element | Point) {
   const { width, height } = menu.getBoundingClientRect();
   menu.style.left = `${Math.max(4, Math.min(x, innerWidth - width - 4))}px`;
   menu.style.top = `${Math.max(4, Math.min(y, innerHeight - height - 4))}px`;
-  buttons.find((button) => !button.disabled)?.focus();
+  enabled[0]?.focus();
 }
 
 function below(element: Element): Point {

@@ -1,7 +1,8 @@
 /** The search: its best lines in fixed rows, a log of all depths, and what follows from them: bar and arrows. */
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
-import { $, make } from "./dom";
+import { type ComponentChild, type VNode, render } from "preact";
+import { $ } from "./dom";
 import { chance, count, lineText, resultCode, scoreText } from "./format";
 import { load, save } from "./storage";
 import type { EndingReport, Iteration, WhiteScore } from "./types";
@@ -24,21 +25,20 @@ interface LineListener {
 
 /** Collects reports and shows them once a frame. */
 export class Console {
-  private readonly lines = new WeakMap<Element, Iteration>();
   private waiting: Iteration[] = [];
-  /** Iterations of the log, the newest last. */
-  private logged: Iteration[] = [];
+  /** Lines of the log, those of the greatest depth first. */
+  private log: VNode[] = [];
+  /** Place of the newest line in the log. */
+  private newest = 0;
+  private logged = 0;
   private fen = "";
   private best = new Map<number, Iteration>();
   private frame = 0;
-  /** Newest line of the log. */
-  private last: HTMLElement | null = null;
 
   constructor(
     private readonly changed: (best: Iteration[]) => void,
     listener: LineListener,
   ) {
-    const pointed = ({ target }: Event) => this.pointed(target as Element);
     for (const box of [$("best"), $("console")]) {
       box.onclick = (event) => {
         const moves = pointed(event);
@@ -56,7 +56,7 @@ export class Console {
     const open = (on: boolean) => {
       log.setAttribute("aria-pressed", String(on));
       $("console").hidden = !on;
-      if (on) this.writeLog();
+      this.writeLog();
     };
     log.onclick = () => {
       open($("console").hidden === true);
@@ -65,19 +65,12 @@ export class Console {
     open(load("log") === true);
   }
 
-  /** The moves up to the word that is pointed at. */
-  private pointed(target: Element): string[] | null {
-    const word = target.closest<HTMLElement>("[data-ply]");
-    const line = word && this.lines.get(word.closest(".line") as Element);
-    return line ? line.pv.slice(0, Number(word.dataset.ply)) : null;
-  }
-
   /** A search of this position begins, for so many lines. */
   begin(fen: string, title: string, rows: number) {
     this.clear();
     this.fen = fen;
     this.reserve(rows);
-    $("best").replaceChildren(make("p", { className: "quiet", textContent: title }));
+    this.showBest(<p class="quiet">{title}</p>);
   }
 
   /** Keeps the place of so many lines, so that nothing below them moves. */
@@ -95,13 +88,16 @@ export class Console {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
     this.waiting = [];
-    this.logged = [];
-    this.last = null;
+    this.log = [];
     this.best.clear();
     $("choice").hidden = true;
     $("speed").textContent = "";
-    $("best").replaceChildren(make("p", { className: "quiet", textContent: IDLE }));
-    $("console").replaceChildren();
+    this.showBest(<p class="quiet">{IDLE}</p>);
+    this.writeLog();
+  }
+
+  private showBest(lines: ComponentChild) {
+    render(lines, $("best"));
   }
 
   add(iteration: Iteration) {
@@ -111,68 +107,49 @@ export class Console {
 
   private flush() {
     this.frame = 0;
-    const changed = new Set<number>();
     for (const iteration of this.waiting) {
       if (iteration.bound !== "exact") continue;
       this.best.set(iteration.rank, iteration);
-      changed.add(iteration.rank);
-      this.logged.push(iteration);
-      if (!$("console").hidden) this.log(iteration);
+      // The lines of one depth in their order, and the greatest depth where it is seen.
+      this.newest = iteration.rank > 1 && this.log.length ? this.newest + 1 : 0;
+      this.log.splice(this.newest, 0, this.line(iteration, true));
     }
-    this.logged = this.logged.slice(-MOST_LINES);
+    this.log.length = Math.min(this.log.length, MOST_LINES);
     const last = this.waiting.at(-1);
     this.waiting = [];
     if (last && last.time > 0) {
       $("speed").textContent = `Depth ${last.depth} · ${count((last.nodes / last.time) * 1000)} nodes/s · ${count(last.nodes)} nodes`;
     }
     const best = [...this.best.values()].sort((a, b) => a.rank - b.rank);
-    best.forEach((iteration, row) => {
-      if (!changed.has(iteration.rank)) return;
-      const line = this.line(iteration, []);
-      const former = $("best").children[row];
-      if (former) former.replaceWith(line);
-      else $("best").append(line);
-    });
+    if (best.length) this.showBest(best.map((iteration) => this.line(iteration)));
+    this.writeLog();
     this.changed(best);
   }
 
   private writeLog() {
-    this.last = null;
-    $("console").replaceChildren();
-    for (const iteration of this.logged) this.log(iteration);
+    if (!$("console").hidden) render(this.log, $("console"));
   }
 
-  /** Adds a line on top of the log, where it is seen, but the lines of one depth in their order. */
-  private log(iteration: Iteration) {
-    const { depth, nodes, time } = iteration;
-    const line = this.line(iteration, [
-      ["depth", `d${depth}`],
-      ["nodes", `${count(nodes)} n`],
-      ["nps", time >= 1 ? `${count((nodes / time) * 1000)}/s` : ""],
-    ]);
-    if (iteration.rank > 1 && this.last?.isConnected) this.last.after(line);
-    else $("console").prepend(line);
-    this.last = line;
-    while ($("console").childElementCount > MOST_LINES) $("console").lastElementChild?.remove();
-  }
-
-  /** A line of the search: its score, further cells, and its moves. */
-  private line(iteration: Iteration, cells: [string, string][]): HTMLElement {
-    const line = make("div", { className: iteration.rank === 1 ? "line" : "line other" });
-    const score = make("span", { className: "score", textContent: scoreText(iteration.score) });
-    score.classList.toggle("black-ahead", chance(iteration.score) < 0.5);
-    line.append(score, ...cells.map(([className, textContent]) => make("span", { className, textContent })));
-    const pv = make("span", { className: "pv" });
-    words(this.fen, iteration.san).slice(0, MOST_WORDS).forEach((word, index) => {
-      const move = make("span", { className: "word", textContent: word });
-      move.dataset.ply = String(index + 1);
-      pv.append(index ? " " : "", move);
-    });
-    line.append(pv);
-    this.lines.set(line, iteration);
-    return line;
+  /** A line of the search: its score, in the log further cells, and its moves. */
+  private line({ rank, score, depth, nodes, time, san, pv }: Iteration, log = false) {
+    return (
+      <div key={log ? (this.logged += 1) : rank} class={rank === 1 ? "line" : "line other"} data-pv={pv.join(" ")}>
+        <span class={chance(score) < 0.5 ? "score black-ahead" : "score"}>{scoreText(score)}</span>
+        {log && <span class="depth">{`d${depth}`}</span>}
+        {log && <span class="nodes">{`${count(nodes)} n`}</span>}
+        {log && <span class="nps">{time >= 1 && `${count((nodes / time) * 1000)}/s`}</span>}
+        <span class="pv">{words(this.fen, san).slice(0, MOST_WORDS).map((word, index) => <>{index > 0 && " "}<span class="word" data-ply={index + 1}>{word}</span></>)}</span>
+      </div>
+    );
   }
 }
+
+/** The moves up to the word that is pointed at. */
+function pointed({ target }: Event): string[] | null {
+  const word = (target as Element).closest<HTMLElement>("[data-ply]");
+  return word && (word.closest<HTMLElement>(".line")?.dataset.pv?.split(" ").slice(0, Number(word.dataset.ply)) ?? null);
+}
+
 /** A line's moves, each with its number where it needs one. */
 function words(fen: string, san: string[]): string[] {
   const words: string[] = [];

@@ -1,6 +1,7 @@
 /** *Learn from mistakes*: a run through one side's mistakes in the game on the board, each with the better move to find. */
+import { render } from "preact";
 import type { App } from "./app";
-import { $, announce, make } from "./dom";
+import { $, announce } from "./dom";
 import { sentence, why } from "./format";
 import { PuzzleSearch } from "./puzzles";
 import type { Rules } from "./rules";
@@ -130,15 +131,16 @@ export class Learn {
 
   private fill(text: string, ways: (readonly [string, () => void, boolean?])[]) {
     const { place, lessons } = this;
-    const buttons = ways.map(([textContent, onclick, primary]) => make("button", { type: "button", textContent, onclick, className: primary ? "primary" : "" }));
-    $("learn").replaceChildren(
-      make("progress", { max: lessons.length, value: place + (this.open ? 0 : 1), ariaLabel: "Mistakes gone through" }),
-      make("b", { textContent: place < lessons.length ? `Mistake ${place + 1} of ${lessons.length}` : "Done" }),
-      make("p", { textContent: text }),
-      make("div", { className: "row wrap" }, ...buttons),
-    );
+    render(<>
+      <progress max={lessons.length} value={place + (this.open ? 0 : 1)} aria-label="Mistakes gone through" />
+      <b>{place < lessons.length ? `Mistake ${place + 1} of ${lessons.length}` : "Done"}</b>
+      <p>{text}</p>
+      <div class="row wrap">
+        {ways.map(([name, act, primary]) => <button type="button" class={primary ? "primary" : ""} onClick={act}>{name}</button>)}
+      </div>
+    </>, $("learn"));
     $("learn").hidden = false;
-    buttons[0].focus({ preventScroll: true });
+    $("learn").querySelector("button")?.focus({ preventScroll: true });
     announce(text);
   }
 }

@@ -1,42 +1,10 @@
 /** Small helpers for the document. */
+import { render } from "preact";
 
 export function $<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
   if (!element) throw new Error(`no element #${id}`);
   return element as T;
-}
-
-type Child = Node | string;
-
-/** An element with properties and children. */
-export function make<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  properties: Partial<HTMLElementTagNameMap[K]> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-}
-
-/** A piece, as chessground's style draws it. */
-export function figure(color: string, role: string): HTMLElement {
-  const piece = document.createElement("piece");
-  piece.className = `${role} ${color}`;
-  return piece;
-}
-
-/** Replaces what is in an element; the button that had the focus keeps it. */
-export function refill(box: HTMLElement, ...children: Child[]) {
-  const place = [...box.querySelectorAll("button")].indexOf(document.activeElement as HTMLButtonElement);
-  box.replaceChildren(...children);
-  if (place >= 0) box.querySelectorAll("button")[place]?.focus();
-}
-
-export function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  return element;
 }
 
 /** Reads a message out to those who listen. */
@@ -51,17 +19,11 @@ declare global {
 
 /** Shows an error that stays until it is mended or overtaken, with a button for each way on. */
 export function trouble(text: string, ways: Record<string, () => unknown>) {
-  const buttons = Object.entries(ways).map(([name, go]) =>
-    make("button", {
-      type: "button",
-      textContent: name,
-      onclick: () => {
-        untroubled();
-        void go();
-      },
-    }),
-  );
-  $("trouble").replaceChildren(make("p", { textContent: text }), ...buttons);
+  const take = (go: () => unknown) => {
+    untroubled();
+    void go();
+  };
+  render(<><p>{text}</p>{Object.entries(ways).map(([name, go]) => <button type="button" onClick={() => take(go)}>{name}</button>)}</>, $("trouble"));
   showTrouble(true);
 }
 
@@ -100,15 +62,11 @@ let withdraw = 0;
 /** Shows a message with a button, for a time in milliseconds, or until it is used or replaced. */
 export function offer(text: string, name: string, act: () => void, time?: number) {
   const box = $("offer");
-  const button = make("button", {
-    type: "button",
-    textContent: name,
-    onclick: () => {
-      box.hidden = true;
-      act();
-    },
-  });
-  box.replaceChildren(make("span", { textContent: text }), button);
+  const take = () => {
+    box.hidden = true;
+    act();
+  };
+  render(<><span>{text}</span><button type="button" onClick={take}>{name}</button></>, box);
   box.hidden = false;
   clearTimeout(withdraw);
   if (time !== undefined) withdraw = setTimeout(() => (box.hidden = true), time);

@@ -4,7 +4,9 @@ import type { Api } from "chessground/api";
 import type { DrawShape } from "chessground/draw";
 import { read } from "chessground/fen";
 import type { Color, Dests, Key, Role } from "chessground/types";
-import { $, announce, figure, make } from "./dom";
+import { render } from "preact";
+import { $, announce } from "./dom";
+import { Figure } from "./figure";
 
 export interface Shown {
   fen: string;
@@ -33,7 +35,6 @@ const ROLES: Record<string, Role> = {
 
 export class Board {
   private readonly ground: Api;
-  private readonly cells = new Map<Key, HTMLElement>();
   private shown: Shown | null = null;
   private focused: Key = "e2";
 
@@ -58,12 +59,11 @@ export class Board {
       },
     });
     $("ground").setAttribute("aria-hidden", "true");
-    this.layOutSquares("white");
+    this.label();
     $("squares").addEventListener("keydown", (event) => this.key(event));
   }
 
   show(shown: Shown) {
-    if (this.shown?.orientation !== shown.orientation) this.layOutSquares(shown.orientation);
     this.shown = shown;
     this.closePromotion();
     this.ground.set({
@@ -187,22 +187,13 @@ export class Board {
     const top = (to[1] === "8") === white;
     box.style.top = top ? "0" : "auto";
     box.style.bottom = top ? "auto" : "0";
-    box.className = "cg-wrap";
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Promote to");
-    const buttons = (top ? pieces : pieces.toReversed()).map((letter) => {
-      const button = make("button", {
-        type: "button",
-        onclick: () => {
-          this.closePromotion();
-          this.listener.moved(from + to + letter);
-        },
-      });
-      button.setAttribute("aria-label", ROLES[letter]);
-      button.append(figure(color, ROLES[letter]));
-      return button;
-    });
-    box.replaceChildren(...buttons);
+    const choose = (letter: string) => {
+      this.closePromotion();
+      this.listener.moved(from + to + letter);
+    };
+    render((top ? pieces : pieces.toReversed()).map((letter) => (
+      <button type="button" aria-label={ROLES[letter]} onClick={() => choose(letter)}><Figure color={color} role={ROLES[letter]} /></button>
+    )), box);
     box.hidden = false;
     $("board").classList.add("choosing");
     box.onkeydown = (event) => {
@@ -213,7 +204,7 @@ export class Board {
     $("board").onpointerdown = (event) => {
       if (!box.contains(event.target as Node)) this.show(shown);
     };
-    buttons[top ? 0 : 3].focus();
+    box.querySelectorAll("button")[top ? 0 : 3].focus();
   }
 
   private closePromotion() {
@@ -224,59 +215,38 @@ export class Board {
     board.onpointerdown = null;
     board.classList.remove("choosing");
     box.hidden = true;
-    if (hadFocus) this.cells.get(this.focused)?.focus();
+    if (hadFocus) this.focus();
   }
 
-  private layOutSquares(orientation: Color) {
-    const ranks = orientation === "white" ? "87654321" : "12345678";
-    const files = orientation === "white" ? "abcdefgh" : "hgfedcba";
-    const hadFocus = $("squares").contains(document.activeElement);
-    this.cells.clear();
-    const rows = [...ranks].map((rank) => {
-      const row = make("div");
-      row.setAttribute("role", "row");
-      for (const file of files) {
-        const key = (file + rank) as Key;
-        const cell = make("div", { tabIndex: -1 }, make("span"));
-        cell.setAttribute("role", "gridcell");
-        cell.dataset.square = key;
-        this.cells.set(key, cell);
-        row.append(cell);
-      }
-      return row;
-    });
-    $("squares").replaceChildren(...rows);
-    this.focusable(this.focused);
-    if (hadFocus) this.cells.get(this.focused)?.focus();
-  }
-
-  private focusable(key: Key) {
-    this.cells.get(this.focused)?.setAttribute("tabindex", "-1");
-    this.focused = key;
-    this.cells.get(key)?.setAttribute("tabindex", "0");
+  private focus() {
+    $("squares").querySelector<HTMLElement>("[tabindex='0']")?.focus();
   }
 
   /** Says on every square what stands there. */
   private label() {
-    const pieces = this.shown ? read(this.shown.fen) : this.ground.state.pieces;
-    const selected = this.ground.state.selected;
-    const { current, dests: next } = this.ground.state.premovable;
-    const dests = (selected && this.shown?.dests[selected]) || next || [];
-    for (const [key, cell] of this.cells) {
+    const { pieces: standing, selected, orientation, premovable } = this.ground.state;
+    const pieces = this.shown ? read(this.shown.fen) : standing;
+    const dests = (selected && this.shown?.dests[selected]) || premovable.dests || [];
+    const cell = (key: Key) => {
       const piece = pieces.get(key);
       const note = this.shown?.notes.get(key);
       const words = [key, piece ? `${piece.color} ${piece.role}` : "empty"];
       if (note) words.push(`worth ${note.text}`);
       if (dests.includes(key)) words.push("can move here");
       if (selected === key) words.push("picked up");
-      if (current?.includes(key)) words.push("to be played next");
-      const text = words.join(", ");
-      if (cell.getAttribute("aria-label") !== text) cell.setAttribute("aria-label", text);
-      cell.setAttribute("aria-selected", String(selected === key));
-      const span = cell.firstElementChild as HTMLElement;
-      span.textContent = note?.text ?? "";
-      span.className = note ? (note.good ? "note good" : "note bad") : "";
-    }
+      if (premovable.current?.includes(key)) words.push("to be played next");
+      return (
+        <div role="gridcell" data-square={key} tabIndex={key === this.focused ? 0 : -1} aria-label={words.join(", ")} aria-selected={selected === key}>
+          <span class={note ? (note.good ? "note good" : "note bad") : ""}>{note?.text}</span>
+        </div>
+      );
+    };
+    const white = orientation === "white";
+    const hadFocus = $("squares").contains(document.activeElement);
+    render([...(white ? "87654321" : "12345678")].map((rank) => (
+      <div role="row">{[...(white ? "abcdefgh" : "hgfedcba")].map((file) => cell((file + rank) as Key))}</div>
+    )), $("squares"));
+    if (hadFocus) this.focus();
   }
 
   /** Says why the piece in hand cannot go to a square; `null` where it can, or another one is picked up there. */
@@ -302,12 +272,10 @@ export class Board {
       const file = key.charCodeAt(0) + sign * step[0];
       const rank = key.charCodeAt(1) + sign * step[1];
       const next = String.fromCharCode(file, rank) as Key;
-      if (this.cells.has(next)) {
-        this.focusable(next);
-        this.cells.get(next)?.focus();
-      }
+      if (/^[a-h][1-8]$/.test(next)) this.focused = next;
+      this.label();
     } else if (event.key === "Enter" || event.key === " ") {
-      this.focusable(key);
+      this.focused = key;
       if (this.squareAt) this.squareAt(key);
       else {
         const refused = this.refuses(key);

@@ -1,5 +1,6 @@
 /** The move list: the main line in two columns, and below its moves what is said of them and the variations. */
-import { $, make } from "./dom";
+import { type ComponentChild, render } from "preact";
+import { $ } from "./dom";
 import { scoreText } from "./format";
 import { commentWords } from "./shapes";
 import type { Tree, TreeReport } from "./types";
@@ -13,18 +14,12 @@ export const GLYPHS: Record<number, string> = {
 
 export const glyphText = (glyphs: number[]) => glyphs.map((glyph) => GLYPHS[glyph] ?? `$${glyph}`).join(" ");
 
-/** A row of the list, and what tells it from others. */
-interface Row {
-  key: string;
-  make(): HTMLElement;
-}
-
 /** A word of a variation. */
 type Word = { node: number; number: string } | { text: string; comment: boolean };
 
 export class MoveList {
-  private rows: { key: string; element: HTMLElement }[] = [];
   private current: HTMLElement | null = null;
+  private tree: Tree | null = null;
 
   /** `menu` opens the menu of a move at a point. */
   constructor(go: (node: number) => void, menu: (node: number, at: { x: number; y: number }) => void) {
@@ -46,15 +41,9 @@ export class MoveList {
   /** Shows the moves; `shown` is the node looked at. */
   show(tree: Tree, report: TreeReport, shown: number) {
     const list = $("moves");
-    const rows = rowsOf(tree, report);
-    let kept = rows.findIndex((row, index) => row.key !== this.rows[index]?.key);
-    if (kept < 0) kept = rows.length;
-    for (const { element } of this.rows.splice(kept)) element.remove();
-    for (const { key, make } of rows.slice(kept)) {
-      const element = make();
-      this.rows.push({ key, element });
-      list.append(element);
-    }
+    // Every change makes another tree; a step through a long one changes two buttons.
+    if (tree !== this.tree) render(rowsOf(tree, report), list);
+    this.tree = tree;
     this.current?.removeAttribute("aria-current");
     this.current = list.querySelector<HTMLElement>(`[data-node="${shown}"]`);
     this.current?.setAttribute("aria-current", "true");
@@ -73,18 +62,33 @@ export class MoveList {
 
 const turnOf = (fen: string) => fen.split(" ")[1];
 
-function rowsOf(tree: Tree, report: TreeReport): Row[] {
+function rowsOf(tree: Tree, report: TreeReport): ComponentChild[] {
   const fenOf = (node: number) => (node ? report.plies[node - 1].fen : report.start);
-  const rows: Row[] = [];
+  const rows: ComponentChild[] = [];
+  const button = (node: number, scored: boolean) => {
+    const { glyphs, eval: score } = tree.nodes[node];
+    return (
+      <button type="button" data-node={node}>
+        {report.plies[node - 1].san}
+        {glyphs.length > 0 && <span class={`glyph glyph-${glyphs[0]}`}>{glyphText(glyphs)}</span>}
+        {scored && score && <small>{scoreText(score)}</small>}
+      </button>
+    );
+  };
   const said = (node: number) => {
     const comment = commentWords(tree.nodes[node].comment);
-    if (comment) rows.push(note(comment));
+    if (comment) rows.push(<li class="aside comment">{comment}</li>);
+  };
+  const variation = (word: Word) => {
+    if ("text" in word) return <span class={word.comment ? "comment" : "bracket"}>{word.text}</span>;
+    return <span>{word.number && <span class="number">{word.number}</span>}{button(word.node, false)}</span>;
   };
   /** White's move that waits for Black's beside it. */
   let waiting: number | null = null;
   let number = "";
   const flush = (black: number | null) => {
-    if (waiting !== null || black !== null) rows.push(moveRow(tree, report, number, waiting, black));
+    if (waiting === null && black === null) return;
+    rows.push(<li><span class="number">{`${number}.`}</span>{waiting === null ? <span class="gap">…</span> : button(waiting, true)}{black !== null && button(black, true)}</li>);
     waiting = null;
   };
   said(0);
@@ -96,44 +100,12 @@ function rowsOf(tree: Tree, report: TreeReport): Row[] {
     if (others.length || commentWords(tree.nodes[main].comment)) {
       flush(null);
       said(main);
-      for (const other of others) rows.push(variation(tree, report, wordsOf(tree, report, other)));
+      for (const other of others) rows.push(<li class="aside">{wordsOf(tree, report, other).map(variation)}</li>);
     }
     node = main;
   }
   flush(null);
   return rows;
-}
-
-function note(text: string): Row {
-  return { key: `note ${text}`, make: () => make("li", { className: "aside comment", textContent: text }) };
-}
-
-function moveRow(tree: Tree, report: TreeReport, number: string, white: number | null, black: number | null): Row {
-  const key = [number, ...[white, black].map((node) => (node === null ? "" : moveKey(tree, report, node)))].join("|");
-  const gap = () => make("span", { className: "gap", textContent: "…" });
-  return {
-    key,
-    make: () => {
-      const row = make("li", {}, make("span", { className: "number", textContent: `${number}.` }));
-      if (white === null) row.append(gap());
-      for (const node of [white, black]) if (node !== null) row.append(moveButton(tree, report, node, true));
-      return row;
-    },
-  };
-}
-
-function moveKey(tree: Tree, report: TreeReport, node: number): string {
-  const { glyphs, eval: score } = tree.nodes[node];
-  return `${node} ${report.plies[node - 1].san} ${glyphs} ${score && scoreText(score)}`;
-}
-
-function moveButton(tree: Tree, report: TreeReport, node: number, scored: boolean): HTMLElement {
-  const { glyphs, eval: score } = tree.nodes[node];
-  const button = make("button", { type: "button", textContent: report.plies[node - 1].san });
-  button.dataset.node = String(node);
-  if (glyphs.length) button.append(make("span", { className: `glyph glyph-${glyphs[0]}`, textContent: glyphText(glyphs) }));
-  if (scored && score) button.append(make("small", { textContent: scoreText(score) }));
-  return button;
 }
 
 /** The words of a variation by its first move, those of inner ones in parentheses. */
@@ -169,17 +141,4 @@ function wordsOf(tree: Tree, report: TreeReport, first: number): Word[] {
     }
   }
   return words;
-}
-
-function variation(tree: Tree, report: TreeReport, words: Word[]): Row {
-  const key = words.map((word) => ("node" in word ? word.number + moveKey(tree, report, word.node) : word.text)).join(" ");
-  return {
-    key,
-    make: () =>
-      make("li", { className: "aside" }, ...words.map((word) => {
-        if ("text" in word) return make("span", { className: word.comment ? "comment" : "bracket", textContent: word.text });
-        const button = moveButton(tree, report, word.node, false);
-        return make("span", {}, ...(word.number ? [make("span", { className: "number", textContent: word.number })] : []), button);
-      })),
-  };
 }
