@@ -291,7 +291,7 @@ fn keeps_the_earlier_output_until_the_new_one_is_complete() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
-/// An interrupted replacement goes on to the bytes of an output of its own, and grows.
+/// A resumed replacement equals an output generated at once, also with another number of games.
 #[test]
 fn an_interrupted_replacement_resumes() {
     let folder = tempfile::tempdir().unwrap();
