@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use host::archive::{self, ArchiveError};
-use host::{Action, FileError, durable};
+use host::durable::{self, with_suffix};
+use host::{Action, FileError};
 
 use crate::selfplay::generator::OutputRecord;
 use crate::selfplay::settings::Settings;
@@ -203,12 +204,6 @@ impl Files {
         rename(&new.record, &self.record)?;
         Ok(remove(&self.part)?)
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_os_string();
-    path.push(suffix);
-    path.into()
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
