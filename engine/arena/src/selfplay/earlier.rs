@@ -44,7 +44,7 @@ impl Destination {
             }
             false => new
                 .read_record()
-                .is_some_and(|record| record.made_by.with_amount_of(settings) == *settings),
+                .is_some_and(|record| record.made_by.equals_but_amount(settings)),
         };
         if is_beside && files.whole.is_dir() {
             let error = FileError::to(Action::Write, files.whole);
@@ -146,8 +146,8 @@ impl Files {
         let Some(mut record) = self.read_record() else {
             return Ok(());
         };
-        let is_longer = record.made_by.clone().with_amount_of(settings) == *settings
-            && !settings.is_enough(&record.done.counts);
+        let is_longer =
+            record.made_by.equals_but_amount(settings) && !settings.is_enough(&record.done.counts);
         let goes_on = !record.finished && record.made_by == *settings;
         // A record without its output: `Archive::open` starts a new one.
         let is_gone = !self.whole.exists() && !self.part.exists();
