@@ -64,9 +64,9 @@ fn openings(output: &str) -> Vec<String> {
     fens
 }
 
-/// Makes a folder hold all files that a commit of the working tree would contain, as in a commit's
-/// zip, and no others. Equal files stay as they are, so that cargo builds what has changed. Returns
-/// false without git.
+/// Mirrors into `folder` the files that a commit of the working tree would contain, as in a commit's
+/// zip; removes all others. Equal files are not rewritten, so cargo rebuilds only what has changed.
+/// Returns false without git.
 fn copy(folder: &Path) -> bool {
     let list = Command::new("git")
         .args([
@@ -97,7 +97,7 @@ fn copy(folder: &Path) -> bool {
     true
 }
 
-/// Removes all files of a folder but some.
+/// Removes all files below `folder` that are not in `some`.
 fn keep(folder: &Path, some: &HashSet<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

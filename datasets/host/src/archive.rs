@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::durable;
+use crate::durable::{self, with_suffix};
 use crate::exit::ExitCode;
 use crate::file::{Action, FileError};
 
@@ -467,12 +467,6 @@ fn refuse_other<S: Serialize + PartialEq, C>(
         path: path.into(),
         changes: changes(&record.made_by, wanted),
     })
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push(suffix);
-    name.into()
 }
 
 fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> ArchiveError {

@@ -1,7 +1,6 @@
 //! Atomic, durable file replacement: write a temporary file beside the target, sync it, rename it,
 //! sync the folder. Readers see the old file or the new one, also after a power cut.
 
-use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -92,9 +91,7 @@ impl NewFile {
             Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(metadata) if !metadata.is_file() => (File::create(&path)?, None),
             _ => {
-                let mut temporary = OsString::from(&path);
-                temporary.push(suffix);
-                let temporary = PathBuf::from(temporary);
+                let temporary = with_suffix(&path, suffix);
                 (create_alone(&temporary)?, Some(temporary))
             }
         };
@@ -157,6 +154,13 @@ pub fn destination(path: &Path) -> io::Result<PathBuf> {
         path.push(target);
     }
     Ok(path)
+}
+
+/// Returns `path` with `suffix` appended to its file name.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    name.into()
 }
 
 /// Creates and locks a temporary file, or takes over and empties one left by a killed program.

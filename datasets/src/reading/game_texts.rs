@@ -6,8 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::reading::Damage;
 use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
-use crate::source::SourceError;
-use crate::source::{PIECE_BYTES, PartOf, PartRead, Segment, Source, whole_text};
+use crate::source::{PIECE_BYTES, PartOf, PartRead, Segment, Source, SourceError, whole_text};
 use records::games::ends_with_result;
 
 /// A piece of a source.

@@ -13,12 +13,11 @@ use rocksdb::{
 };
 
 use crate::source::{DigestTree, Source};
-use crate::store::StoreError;
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};
 use crate::store::set::{Set, block_file_name};
-use crate::store::{FORMAT_VERSION, Manifest};
+use crate::store::{FORMAT_VERSION, Manifest, StoreError};
 use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
 
 /// Blocks per SST file: about a gigabyte.

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::store::StoreError;
 use crate::store::blocks::Blocks;
 use crate::store::database::Store;
 use crate::store::holding::Holding;
 use crate::store::set::Set;
-use crate::store::{Manifest, holding};
+use crate::store::{Manifest, StoreError, holding};
 use host::archive::changes;
 use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};

@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::source::{DigestNode, PartOf, hex};
-use crate::store::SourceEntry;
-use crate::store::StoreError;
 use crate::store::format_version::FORMAT_VERSION;
 use crate::store::sources;
+use crate::store::{SourceEntry, StoreError};
 use records::selection::{Filters, SourceCounts};
 
 /// Numbers of distinct positions in the sealed dataset.

@@ -84,11 +84,8 @@ impl Pace {
         let (base, increment) = times.split_once('+').unwrap_or((times, "0"));
         let base = match base.split_once(':') {
             Some((minutes, rest)) => {
-                let minutes = minutes
-                    .parse()
-                    .ok()
-                    .map(|minutes: u32| 60 * u64::from(minutes));
-                let minutes = minutes.map(Duration::from_secs);
+                let minutes = minutes.parse::<u32>().ok();
+                let minutes = minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)));
                 (minutes.zip(seconds(rest))).and_then(|(minutes, rest)| minutes.checked_add(rest))
             }
             None => seconds(base),

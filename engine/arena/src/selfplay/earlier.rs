@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use host::archive::{self, ArchiveError};
-use host::{Action, FileError, durable};
+use host::durable::{self, with_suffix};
+use host::{Action, FileError};
 
 use crate::selfplay::generator::OutputRecord;
 use crate::selfplay::settings::Settings;
@@ -43,7 +44,7 @@ impl Destination {
             }
             false => new
                 .read_record()
-                .is_some_and(|record| record.made_by.with_amount_of(settings) == *settings),
+                .is_some_and(|record| record.made_by.equals_but_amount(settings)),
         };
         if is_beside && files.whole.is_dir() {
             let error = FileError::to(Action::Write, files.whole);
@@ -145,8 +146,8 @@ impl Files {
         let Some(mut record) = self.read_record() else {
             return Ok(());
         };
-        let is_longer = record.made_by.clone().with_amount_of(settings) == *settings
-            && !settings.is_enough(&record.done.counts);
+        let is_longer =
+            record.made_by.equals_but_amount(settings) && !settings.is_enough(&record.done.counts);
         let goes_on = !record.finished && record.made_by == *settings;
         // A record without its output: `Archive::open` starts a new one.
         let is_gone = !self.whole.exists() && !self.part.exists();
@@ -203,12 +204,6 @@ impl Files {
         rename(&new.record, &self.record)?;
         Ok(remove(&self.part)?)
     }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_os_string();
-    path.push(suffix);
-    path.into()
 }
 
 fn rename(from: &Path, to: &Path) -> Result<(), FileError> {

@@ -63,13 +63,14 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Returns these settings with the games or positions of `other`.
-    pub fn with_amount_of(self, other: &Settings) -> Settings {
-        Settings {
+    /// Returns whether all settings but the numbers of games and positions are equal.
+    pub fn equals_but_amount(&self, other: &Settings) -> bool {
+        let with_amount = Settings {
             games: other.games,
             positions: other.positions,
-            ..self
-        }
+            ..self.clone()
+        };
+        with_amount == *other
     }
 
     /// Returns whether an output with these counts is complete.

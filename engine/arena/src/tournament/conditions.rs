@@ -183,20 +183,19 @@ impl Conditions {
     /// If the file cannot be read or an opening is invalid.
     pub fn openings(&self, openings: Option<u64>) -> Result<Book> {
         let book = Book::load(&self.book, self.seed)?;
-        let (name, count) = (&self.book, book.len());
+        let (name, count) = (&self.book, book.len() as u64);
         if book.ended > 0 {
-            let ended = book.ended;
             tell(format!(
                 "{name:?}: in {} openings the game is over; {} others are played",
-                thousands(ended as u64),
-                thousands(count as u64)
+                thousands(book.ended as u64),
+                thousands(count)
             ));
         }
-        if openings.is_none_or(|openings| openings > count as u64) {
+        if openings.is_none_or(|openings| openings > count) {
             tell(format!(
                 "{name:?} has {} openings: they repeat after {} games between two engines",
-                thousands(count as u64),
-                thousands(2 * count as u64)
+                thousands(count),
+                thousands(2 * count)
             ));
         }
         Ok(book)

@@ -6,7 +6,6 @@
 //! Resuming truncates what a kill or a power cut left behind the last counted pair.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -373,9 +372,7 @@ impl Drop for GamesFile {
 
 /// Returns the path of a games file's record.
 fn record_of(path: &Path) -> PathBuf {
-    let mut record = OsString::from(path);
-    record.push(".jsonl");
-    record.into()
+    durable::with_suffix(path, ".jsonl")
 }
 
 /// Returns the newlines that the file lacks for an empty line behind its last game.

@@ -24,6 +24,17 @@ fn size(out: &Path) -> u64 {
     fs::metadata(beside(out, ".part")).map_or(0, |part| part.len())
 }
 
+/// Asserts that two outputs have the same bytes, and equal records.
+#[track_caller]
+fn assert_equal(out: &Path, expected: &Path) {
+    assert!(
+        fs::read(out).unwrap() == fs::read(expected).unwrap(),
+        "{}",
+        out.display()
+    );
+    assert_eq!(record(out), record(expected));
+}
+
 /// Returns a pseudo-random number, for kills at varying times.
 fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -58,12 +69,7 @@ fn a_killed_run_resumes_to_the_same_file() {
                 fs::remove_file(&out).unwrap();
                 fs::remove_file(beside(&out, ".json")).unwrap();
             }
-            let mut run = command(&with(concurrency), &out);
-            let run = run.stdout(Stdio::null()).stderr(Stdio::piped());
-            let (before, mut run) = (size(&out), run.spawn().unwrap());
-            while size(&out) <= before && run.try_wait().unwrap().is_none() {
-                sleep(Duration::from_millis(1));
-            }
+            let mut run = start(&with(concurrency), &out, &out, size(&out));
             sleep(Duration::from_millis(random(&mut seed) % 20));
             run.kill().unwrap();
             let said = run.wait_with_output().unwrap();
@@ -78,11 +84,7 @@ fn a_killed_run_resumes_to_the_same_file() {
             }
         }
         let mut found = statistics(&with("2"), &out);
-        assert!(
-            fs::read(&out).unwrap() == fs::read(&whole).unwrap(),
-            "{name}"
-        );
-        assert_eq!(record(&out), record(&whole));
+        assert_equal(&out, &whole);
         for statistics in [&mut expected, &mut found] {
             statistics["run"] = Value::Null;
             statistics["out"] = Value::Null;
@@ -109,9 +111,8 @@ fn start(arguments: &[&str], out: &Path, written: &Path, bytes: u64) -> Child {
     run
 }
 
-/// Starts a run, and interrupts it once the output has more than `bytes`.
-fn interrupt(arguments: &[&str], out: &Path, bytes: u64) -> Output {
-    let run = start(arguments, out, out, bytes);
+/// Interrupts a run, and returns what it printed.
+fn interrupt(run: Child) -> Output {
     test_support::send_signal("INT", &run);
     run.wait_with_output().unwrap()
 }
@@ -129,7 +130,7 @@ fn an_interrupted_run_leaves_a_complete_file_and_resumes() {
         let endless = [&NET[..], &["--games", "1000000"]].concat();
         let (mut games, mut bytes) = (0, 0);
         for _ in 0..2 {
-            let said = interrupt(&endless, &out, bytes);
+            let said = interrupt(start(&endless, &out, &out, bytes));
             assert_eq!(said.status.code(), Some(130));
             assert!(String::from_utf8_lossy(&said.stderr).contains("the same command goes on"));
             let statistics: Value = serde_json::from_slice(&said.stdout).unwrap();
@@ -154,11 +155,7 @@ fn an_interrupted_run_leaves_a_complete_file_and_resumes() {
         let more = [&NET[..], &["--games", &more]].concat();
         assert_eq!(statistics(&more, &out)["finished"], true);
         statistics(&more, &whole);
-        assert!(
-            fs::read(&out).unwrap() == fs::read(&whole).unwrap(),
-            "{name}"
-        );
-        assert_eq!(record(&out), record(&whole));
+        assert_equal(&out, &whole);
     }
 }
 
@@ -271,9 +268,7 @@ fn keeps_the_earlier_output_until_the_new_one_is_complete() {
     assert!(is_unchanged());
     assert_eq!(statistics(&earlier, &out)["run"], Value::Null);
 
-    let run = start(&endless, &out, &new, size(&new));
-    test_support::send_signal("INT", &run);
-    let said = run.wait_with_output().unwrap();
+    let said = interrupt(start(&endless, &out, &new, size(&new)));
     assert_eq!(said.status.code(), Some(130));
     let message = String::from_utf8_lossy(&said.stderr);
     let words = "games.pgn is unchanged; the same command goes on";
@@ -286,12 +281,11 @@ fn keeps_the_earlier_output_until_the_new_one_is_complete() {
     let two = more("2");
     statistics(&two, &expected);
     statistics(&[&two[..], &["--force"]].concat(), &out);
-    assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
-    assert_eq!(record(&out), record(&expected));
+    assert_equal(&out, &expected);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
-/// An interrupted replacement goes on to the bytes of an output of its own, and grows.
+/// A resumed replacement equals an output generated at once, also with another number of games.
 #[test]
 fn an_interrupted_replacement_resumes() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,9 +294,8 @@ fn an_interrupted_replacement_resumes() {
     let new = beside(&out, ".new");
     fs::write(&out, "mine").unwrap();
     let endless = [&NET[..], &["--games", "1000000"]].concat();
-    let run = start(&[&endless[..], &["--force"]].concat(), &out, &new, 0);
-    test_support::send_signal("INT", &run);
-    let said = run.wait_with_output().unwrap();
+    let forced = [&endless[..], &["--force"]].concat();
+    let said = interrupt(start(&forced, &out, &new, 0));
     let message = String::from_utf8_lossy(&said.stderr);
     assert!(message.contains("without --force goes on"), "{message}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
@@ -312,8 +305,7 @@ fn an_interrupted_replacement_resumes() {
     let more = [&NET[..], &["--games", &more]].concat();
     statistics(&more, &out);
     statistics(&more, &expected);
-    assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
-    assert_eq!(record(&out), record(&expected));
+    assert_equal(&out, &expected);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
@@ -338,8 +330,7 @@ fn a_killed_replacement_is_completed() {
             Value::Null,
             "{renamed}"
         );
-        assert_eq!(fs::read(&out).unwrap(), fs::read(&other).unwrap());
-        assert_eq!(record(&out), record(&other));
+        assert_equal(&out, &other);
         assert!(
             !new.exists() && !beside(&new, ".json").exists(),
             "{renamed}"

@@ -37,7 +37,7 @@ pub fn generate(
 ) -> Result<()> {
     let book = match asked.book.clone() {
         None => None,
-        // The book may be a pipe that nobody writes to.
+        // Opening a named pipe blocks until it has a writer.
         Some(path) => match host::unless_stopped(stop, move || read(&path)) {
             Some(book) => Some(book?),
             None => return Ok(()),
