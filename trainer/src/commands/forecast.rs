@@ -10,6 +10,7 @@ use host::{StopSignal, Threads, eta, tell, thousands};
 use tempfile::TempDir;
 
 use crate::batch::filter::Sample;
+use crate::commands::device::DeviceOption;
 use crate::commands::fit::Fit;
 use crate::commands::output::json;
 use crate::commands::recipe::{NetworkOptions, Stage};
@@ -19,7 +20,7 @@ use crate::files;
 use crate::report::forecast::{Forecast, Measured};
 use crate::report::forecast_plot;
 use crate::report::learning_curves::{BASE, Extent, ShortFit, share};
-use crate::training::device::{Device, DeviceChoice};
+use crate::training::device::Device;
 use crate::training::plan::Plan;
 use crate::training::short_fits::{self, ShortFits};
 
@@ -55,14 +56,8 @@ pub struct Arguments {
     /// Draw losses and forecast as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     plot: Option<PathBuf>,
-    /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
-    /// them)
-    #[arg(
-        long,
-        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
-        default_value = "auto"
-    )]
-    device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceOption,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -95,7 +90,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(plot) = &arguments.plot {
         files::check_picture(plot)?;
     }
-    let device = Device::find(arguments.device)?;
+    let device = arguments.device.find()?;
     let path = arguments.stage.data()?;
     let dataset = dataset::open_to_train_on(path)?;
     if dataset.len(Split::Validation) == 0 {
