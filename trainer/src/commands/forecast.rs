@@ -19,7 +19,7 @@ use crate::error::TrainerError;
 use crate::files;
 use crate::report::forecast::{Forecast, Measured};
 use crate::report::forecast_plot;
-use crate::report::learning_curves::{BASE, Extent, ShortFit, share};
+use crate::report::learning_curves::{Extent, ShortFit, share};
 use crate::training::device::Device;
 use crate::training::plan::Plan;
 use crate::training::short_fits::{self, ShortFits};
@@ -135,7 +135,7 @@ impl Runs<'_> {
     fn measure(&self, path: &Path, seeds: u64) -> Result<Measured, TrainerError> {
         let whole = self.whole()?;
         let size = short_fits::extent(&whole);
-        let base = self.plan(Extent { data: BASE, ..size }, self.seed)?;
+        let base = self.plan(size.on_base(), self.seed)?;
         let short = ShortFits::new(&whole, &base, seeds);
         tell(format_args!(
             "forecast of {:#} on {}: {} positions, {} epochs; {} short fits, together {:.1} times \
