@@ -185,13 +185,15 @@ fn plan(
         Some(before) => Start::from_net(net::read_to_train(&outs[before])?),
         None => recipe.network.start()?,
     };
+    let stage = &recipe.stages[index];
+    let selection = stage.selection(dataset)?;
     Ok(Plan {
         out: outs[index].clone(),
         device: settings.device.clone(),
         seed: recipe.seed,
         checkpoint_every: settings.checkpoint_every,
         resume: settings.resume,
-        ..recipe.stages[index].plan(start, dataset)?
+        ..stage.plan(start, selection)
     })
 }
 
