@@ -42,6 +42,15 @@ pub fn text_of(file: &Path) -> String {
     String::from_utf8(bytes).expect("text")
 }
 
+/// Returns the first `count` games of PGN text.
+///
+/// # Panics
+/// If the text has no more games than that.
+pub fn first_games(text: &str, count: usize) -> &str {
+    let (end, _) = (text.match_indices("[Event \"").nth(count)).expect("more games");
+    &text[..end]
+}
+
 /// Returns a Python with `package`: `KIBITZ_PYTHON`, or the one that `tests/all.sh` installs.
 /// Without the package, calls [`skip`] and returns `None`.
 pub fn python(package: &str) -> Option<Command> {

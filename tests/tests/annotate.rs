@@ -10,7 +10,7 @@ use tests::annotated::{
     FakeScore, Game, SLICE, SPECIAL, annotate, bare, command, compare, eval_of, eval_text, fake,
     fake_eval, folder, games, plies, report, special, unannotated,
 };
-use tests::{build, run, sample, shared, skip, stats, text_of};
+use tests::{build, first_games, run, sample, shared, skip, stats, text_of};
 
 #[test]
 fn every_position_gets_its_own_evaluation() {
@@ -59,10 +59,10 @@ fn every_position_of_the_chess960_league_gets_its_own_evaluation() {
         return;
     };
     let text = text_of(&source);
-    let (end, _) = text.match_indices("[Event \"").nth(1000).unwrap();
-    let (_folder, source, out) = folder(&text[..end]);
+    let first = first_games(&text, 1000);
+    let (_folder, source, out) = folder(first);
     annotate(&[&source], &fake(""), &out, &[]).succeeded();
-    compare(&text[..end], &text_of(&out), fake_eval);
+    compare(first, &text_of(&out), fake_eval);
 }
 
 /// Stockfish process, driven position by position.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use test_support::send_signal;
 use tests::annotated::{SLICE, SPECIAL, folder, games, report, unannotated};
-use tests::{Said, program, root, run, sample, shared, text_of};
+use tests::{Said, first_games, program, root, run, sample, shared, text_of};
 
 fn command(source: &Path, out: &Path, more: &[&str]) -> Command {
     let mut command = program("ingest");
@@ -77,9 +77,9 @@ fn the_library_evaluates_as_the_program_does() {
     let options = "--option Evaluation=material";
     agree(&source, "material", options, "--nodes 60");
     let text = text_of(&sample(SLICE));
-    let (end, _) = text.match_indices("[Event \"").nth(150).unwrap();
-    assert!(text[..end].contains("[%eval "));
-    let (_folder, source, _) = folder(&text[..end]);
+    let first = first_games(&text, 150);
+    assert!(first.contains("[%eval "));
+    let (_folder, source, _) = folder(first);
     agree(&source, "embedded", default, "--nodes 1");
     agree(&source, "embedded", default, "--nodes 1 --replace");
 }
@@ -91,8 +91,7 @@ fn the_library_evaluates_the_chess960_league_as_the_program_does() {
         return;
     };
     let text = text_of(&source);
-    let some = text.match_indices("[Event \"").nth(100).unwrap().0;
-    let (_folder, source, _) = folder(&text[..some]);
+    let (_folder, source, _) = folder(first_games(&text, 100));
     agree(
         &source,
         "embedded --hash 1",

@@ -10,7 +10,7 @@ use serde_json::Value;
 use test_support::send_signal;
 use tests::exit::{CANNOT_WRITE, DIVERGED, NET_REFUSED, REFUSED, USAGE};
 use tests::training::TrainingFolder;
-use tests::{Said, build, run, sample, text_of};
+use tests::{Said, build, first_games, run, sample, text_of};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
@@ -429,8 +429,7 @@ const STAGES: [&[&str]; 2] = [
 fn folder_with_recipe(recipe: &str) -> TrainingFolder {
     let folder = TrainingFolder::new(SAMPLE);
     let more = text_of(&sample("dump_2026-06_annotated500.pgn.zst"));
-    let (end, _) = more.match_indices("[Event \"").nth(80).unwrap();
-    fs::write(folder.path("more.pgn"), &more[..end]).unwrap();
+    fs::write(folder.path("more.pgn"), first_games(&more, 80)).unwrap();
     build(&[&folder.path("more.pgn")], &folder.path("e")).succeeded();
     fs::write(folder.path("two.toml"), recipe).unwrap();
     folder

@@ -5,6 +5,7 @@ mod bench;
 mod calibrate;
 mod compare;
 mod dataset;
+mod device;
 mod devices;
 mod eval;
 mod export;

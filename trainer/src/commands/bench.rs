@@ -6,11 +6,12 @@ use std::time::Duration;
 use clap::Args;
 use host::Threads;
 
+use crate::commands::device::DeviceOption;
 use crate::commands::output::json;
 use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::device::Job;
 use crate::training::executor::Executor;
 use crate::training::throughput::{self, Bench, BenchReport};
 
@@ -30,14 +31,8 @@ pub struct Arguments {
     /// Dataset to read; by default trains on positions of random games
     #[arg(short, long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
-    /// them)
-    #[arg(
-        long,
-        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
-        default_value = "auto"
-    )]
-    device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceOption,
     #[command(flatten)]
     network: NetworkOptions,
     /// Positions a step
@@ -61,7 +56,7 @@ pub struct Arguments {
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     arguments.threads.apply();
-    let device = Device::find(arguments.device)?;
+    let device = arguments.device.find()?;
     let dataset = match &arguments.data {
         Some(path) => Some(dataset::open_to_train_on(path)?),
         None => None,

@@ -8,13 +8,14 @@ use datasets::Dataset;
 use host::{StopSignal, Threads, rate, tell, thousands};
 use serde::Serialize;
 
+use crate::commands::device::DeviceOption;
 use crate::commands::output::{held_out_figures, json};
 use crate::commands::recipe::{self, Given, NetworkOptions, Recipe, Stage, Start};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::net;
 use crate::report::summary;
-use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::device::{Device, Job};
 use crate::training::executor::Executor;
 use crate::training::plan::Plan;
 use crate::training::run::{self, Summary};
@@ -65,14 +66,8 @@ pub struct Arguments {
     #[arg(short, long, value_name = "NET.safetensors", value_parser = values::net,
           required_unless_present = "print_recipe")]
     out: Option<PathBuf>,
-    /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
-    /// them)
-    #[arg(
-        long,
-        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
-        default_value = "auto"
-    )]
-    device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceOption,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -114,7 +109,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         return Ok(host::print(recipe::DEFAULT)?);
     };
     arguments.threads.apply();
-    let device = Device::find(arguments.device)?;
+    let device = arguments.device.find()?;
     let recipe = match &arguments.recipe {
         Some(path) => Recipe::read(path)?,
         None => Recipe::default(),
@@ -190,13 +185,15 @@ fn plan(
         Some(before) => Start::from_net(net::read_to_train(&outs[before])?),
         None => recipe.network.start()?,
     };
+    let stage = &recipe.stages[index];
+    let selection = stage.selection(dataset)?;
     Ok(Plan {
         out: outs[index].clone(),
         device: settings.device.clone(),
         seed: recipe.seed,
         checkpoint_every: settings.checkpoint_every,
         resume: settings.resume,
-        ..recipe.stages[index].plan(start, dataset)?
+        ..stage.plan(start, selection)
     })
 }
 

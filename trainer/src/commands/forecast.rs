@@ -9,7 +9,8 @@ use datasets::{Dataset, Split};
 use host::{StopSignal, Threads, eta, tell, thousands};
 use tempfile::TempDir;
 
-use crate::batch::filter::Sample;
+use crate::batch::filter::{Sample, Selection};
+use crate::commands::device::DeviceOption;
 use crate::commands::fit::Fit;
 use crate::commands::output::json;
 use crate::commands::recipe::{NetworkOptions, Stage};
@@ -18,8 +19,8 @@ use crate::error::TrainerError;
 use crate::files;
 use crate::report::forecast::{Forecast, Measured};
 use crate::report::forecast_plot;
-use crate::report::learning_curves::{BASE, Extent, ShortFit, share};
-use crate::training::device::{Device, DeviceChoice};
+use crate::report::learning_curves::{Extent, ShortFit, share};
+use crate::training::device::Device;
 use crate::training::plan::Plan;
 use crate::training::short_fits::{self, ShortFits};
 
@@ -55,14 +56,8 @@ pub struct Arguments {
     /// Draw losses and forecast as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     plot: Option<PathBuf>,
-    /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
-    /// them)
-    #[arg(
-        long,
-        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
-        default_value = "auto"
-    )]
-    device: DeviceChoice,
+    #[command(flatten)]
+    device: DeviceOption,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -95,7 +90,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(plot) = &arguments.plot {
         files::check_picture(plot)?;
     }
-    let device = Device::find(arguments.device)?;
+    let device = arguments.device.find()?;
     let path = arguments.stage.data()?;
     let dataset = dataset::open_to_train_on(path)?;
     if dataset.len(Split::Validation) == 0 {
@@ -104,12 +99,13 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
             split: "held-out",
         });
     }
-    let runs = Runs {
+    let mut runs = Runs {
         network: &arguments.network,
         stage: &arguments.stage,
         dataset: &dataset,
         device: &device,
         seed: arguments.seed,
+        samples: Vec::new(),
     };
     let forecast = Forecast::new(runs.measure(path, arguments.seeds)?);
     let figures = json(&forecast);
@@ -133,14 +129,16 @@ struct Runs<'a> {
     dataset: &'a Dataset,
     device: &'a Device,
     seed: u64,
+    /// Samples counted so far.
+    samples: Vec<Selection>,
 }
 
 impl Runs<'_> {
     /// Carries out the short fits.
-    fn measure(&self, path: &Path, seeds: u64) -> Result<Measured, TrainerError> {
+    fn measure(&mut self, path: &Path, seeds: u64) -> Result<Measured, TrainerError> {
         let whole = self.whole()?;
         let size = short_fits::extent(&whole);
-        let base = self.plan(Extent { data: BASE, ..size }, self.seed)?;
+        let base = self.plan(size.on_base(), self.seed)?;
         let short = ShortFits::new(&whole, &base, seeds);
         tell(format_args!(
             "forecast of {:#} on {}: {} positions, {} epochs; {} short fits, together {:.1} times \
@@ -178,7 +176,7 @@ impl Runs<'_> {
 
     /// Carries out all fits in a temporary folder.
     fn fit_all(
-        &self,
+        &mut self,
         short: &ShortFits,
         whole: Extent,
         measured: &mut Measured,
@@ -228,7 +226,8 @@ impl Runs<'_> {
 
     /// Returns the plan of the run to forecast.
     fn whole(&self) -> Result<Plan, TrainerError> {
-        let plan = self.stage.plan(self.network.start()?, self.dataset)?;
+        let start = self.network.start()?;
+        let plan = self.stage.plan(start, self.stage.selection(self.dataset)?);
         if plan.init.is_some() {
             return Err(TrainerError::Usage(
                 "a net to start from cannot be narrowed; remove --init".to_string(),
@@ -242,13 +241,13 @@ impl Runs<'_> {
 
     /// Returns the plan of a short fit. Options that are not given have the defaults for its number
     /// of positions.
-    fn plan(&self, extent: Extent, seed: u64) -> Result<Plan, TrainerError> {
-        let sample = Sample {
+    fn plan(&mut self, extent: Extent, seed: u64) -> Result<Plan, TrainerError> {
+        let start = self.network.start()?;
+        let selection = self.sample(Sample {
             share: extent.data,
             seed,
-        };
-        let stage = self.stage.sampled(sample);
-        let mut plan = stage.plan(self.network.start()?, self.dataset)?;
+        })?;
+        let mut plan = self.stage.plan(start, selection);
         plan.architecture.first = extent.first;
         Ok(Plan {
             device: self.device.clone(),
@@ -256,6 +255,17 @@ impl Runs<'_> {
             seed,
             ..plan
         })
+    }
+
+    /// Returns the positions of a sample, which fits of several sizes share; counts each only once.
+    fn sample(&mut self, sample: Sample) -> Result<Selection, TrainerError> {
+        let mut samples = self.samples.iter();
+        if let Some(counted) = samples.find(|counted| counted.filter.sample == Some(sample)) {
+            return Ok(*counted);
+        }
+        let selection = self.stage.sampled(sample).selection(self.dataset)?;
+        self.samples.push(selection);
+        Ok(selection)
     }
 }
 

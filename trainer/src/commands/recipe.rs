@@ -362,15 +362,12 @@ impl Stage {
         Ok(selection)
     }
 
-    /// Returns the plan for a dataset. The caller must set output, device, seed, checkpoints.
-    ///
-    /// # Errors
-    /// [`TrainerError::Usage`] if the filter drops all positions, [`TrainerError::Data`].
-    pub fn plan(&self, start: Start, dataset: &Dataset) -> Result<Plan, TrainerError> {
-        let selection = self.selection(dataset)?;
+    /// Returns the plan for the positions of a dataset ([`Stage::selection`]). The caller must set
+    /// output, device, seed, checkpoints.
+    pub fn plan(&self, start: Start, selection: Selection) -> Plan {
         let positions = selection.positions;
         let default = Regularisation::for_positions(positions);
-        Ok(Plan {
+        Plan {
             out: PathBuf::new(),
             architecture: start.architecture,
             init: start.net,
@@ -392,7 +389,7 @@ impl Stage {
             seed: 1,
             checkpoint_every: Duration::MAX,
             resume: false,
-        })
+        }
     }
 }
 
@@ -466,7 +463,8 @@ mod tests {
 
     fn plans(recipe: &Recipe, dataset: &Dataset) -> Vec<String> {
         let start = || recipe.network.start().unwrap();
-        let plan = |stage: &Stage| format!("{:?}", stage.plan(start(), dataset).unwrap());
+        let selection = |stage: &Stage| stage.selection(dataset).unwrap();
+        let plan = |stage: &Stage| format!("{:?}", stage.plan(start(), selection(stage)));
         recipe.stages.iter().map(plan).collect()
     }
 

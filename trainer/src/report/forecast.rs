@@ -4,8 +4,8 @@
 //! Each of the three is an [`Axis`] with a [`PowerLaw`] through its fits. The terms of data and
 //! network add up (Rosenfeld et al., "A constructive prediction of the generalization error across
 //! scales", 2020; Hoffmann et al., "Training compute-optimal large language models", 2022), so
-//! gains of width and epochs, measured on [`BASE`] of the data, are subtracted from the loss of all
-//! of it.
+//! gains of width and epochs, measured on [part of the data](Extent::on_base), are subtracted from
+//! the loss of all of it.
 //!
 //! Intervals are a parametric bootstrap (Efron 1979): the losses are redrawn with the spread
 //! between seeds, and the laws fitted again. They do not cover a curve that bends beyond its fits.
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::report::learning_curves::{Axis, BASE, Extent, Laws, Noise, ShortFit, Sizes, share};
+use crate::report::learning_curves::{Axis, Extent, Laws, Noise, ShortFit, Sizes, share};
 use crate::report::power_law::{PowerLaw, SizedLoss};
 
 /// Limits of the intervals, as shares of the draws.
@@ -61,7 +61,7 @@ pub struct Estimate {
 pub struct Doubled {
     /// The axis.
     pub axis: Axis,
-    /// Law along it; for width and epochs, on [`BASE`] of the data.
+    /// Law along it; for width and epochs, on [part of the data](Extent::on_base).
     pub law: Option<PowerLaw>,
     /// Loss of the planned run with twice as much.
     pub loss: Option<Estimate>,
@@ -169,10 +169,7 @@ impl Estimate {
 /// Returns the reason why the smallest fits say nothing; `None` if they beat material.
 fn too_small(measured: &Measured, means: &[(Extent, SizedLoss)]) -> Option<String> {
     let material = measured.material?;
-    let base = Extent {
-        data: BASE,
-        ..measured.whole
-    };
+    let base = measured.whole.on_base();
     let (_, mean) = means.iter().find(|(extent, _)| *extent == base)?;
     (mean.loss >= material).then(|| {
         format!(
@@ -290,10 +287,7 @@ pub mod testing {
 
     /// Returns the sizes that `trainer forecast` fits, with the number of seeds of each.
     fn extents() -> Vec<(Extent, u64)> {
-        let base = Extent {
-            data: BASE,
-            ..WHOLE
-        };
+        let base = WHOLE.on_base();
         let data = [0.25, 0.5].map(|data| (Extent { data, ..WHOLE }, 1));
         let width = [32, 64, 128].map(|first| (Extent { first, ..base }, 2));
         let epochs = [2, 4].map(|epochs| (Extent { epochs, ..base }, 2));

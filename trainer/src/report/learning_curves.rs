@@ -39,37 +39,21 @@ impl Axis {
     /// Returns the size of a fit along the axis, relative to `whole`. `None` if it belongs to
     /// another axis.
     pub fn size(self, fit: Extent, whole: Extent) -> Option<f64> {
-        let base = Extent {
-            data: BASE,
-            ..whole
-        };
+        let base = whole.on_base();
+        let Extent {
+            data,
+            first,
+            epochs,
+        } = fit;
         let (of, size) = match self {
-            Axis::Data => (
-                Extent {
-                    data: fit.data,
-                    ..whole
-                },
-                fit.data,
-            ),
+            Axis::Data => (Extent { data, ..whole }, data),
             Axis::Width => {
-                let size = fit.first as f64 / whole.first as f64;
-                (
-                    Extent {
-                        first: fit.first,
-                        ..base
-                    },
-                    size,
-                )
+                let size = first as f64 / whole.first as f64;
+                (Extent { first, ..base }, size)
             }
             Axis::Epochs => {
-                let size = fit.epochs as f64 / whole.epochs as f64;
-                (
-                    Extent {
-                        epochs: fit.epochs,
-                        ..base
-                    },
-                    size,
-                )
+                let size = epochs as f64 / whole.epochs as f64;
+                (Extent { epochs, ..base }, size)
             }
         };
         (fit == of).then_some(size)
@@ -85,6 +69,13 @@ pub struct Extent {
     pub first: usize,
     /// Passes over the positions.
     pub epochs: u64,
+}
+
+impl Extent {
+    /// Returns the same size on [`BASE`] of the data.
+    pub fn on_base(self) -> Extent {
+        Extent { data: BASE, ..self }
+    }
 }
 
 /// Result of a short fit.

@@ -2,7 +2,7 @@
 
 use models::{Activation, MAX_FIRST};
 
-use crate::report::learning_curves::{Axis, BASE, Extent};
+use crate::report::learning_curves::{Axis, Extent};
 use crate::training::plan::{FEW_STEPS, Plan};
 
 /// Fits to carry out, and axes that cannot be forecast.
@@ -31,11 +31,12 @@ pub fn cost(fit: Extent, whole: Extent) -> f64 {
 }
 
 impl ShortFits {
-    /// Plans the fits for the run `whole`; `base` is the same run on [`BASE`] of its positions. Fits
-    /// on that share are repeated with `seeds` seeds, which shows the spread of the loss.
+    /// Plans the fits for the run `whole`; `base` is the same run on [part](Extent::on_base) of its
+    /// positions. Fits on that part are repeated with `seeds` seeds, which shows the spread of the
+    /// loss.
     pub fn new(whole: &Plan, base: &Plan, seeds: u64) -> ShortFits {
         let size = extent(whole);
-        let on_base = Extent { data: BASE, ..size };
+        let on_base = size.on_base();
         if let Err(why) = check_steps(base, base.epochs) {
             return ShortFits {
                 fits: Vec::new(),
