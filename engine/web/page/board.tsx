@@ -3,7 +3,7 @@ import { Chessground } from "chessground/chessground";
 import type { Api } from "chessground/api";
 import type { DrawShape } from "chessground/draw";
 import { read } from "chessground/fen";
-import type { Color, Dests, Key, Role } from "chessground/types";
+import type { Color, Dests, Key, Piece, Role } from "chessground/types";
 import { render } from "preact";
 import { $, announce } from "./dom";
 import { Figure } from "./figure";
@@ -137,7 +137,7 @@ export class Board {
   }
 
   /** In the editor: puts a piece on a square, or takes away what stands there. */
-  put(square: Key, piece: { color: Color; role: Role } | null) {
+  put(square: Key, piece: Piece | null) {
     this.ground.setPieces(new Map([[square, piece ?? undefined]]));
     this.label();
   }

@@ -1,11 +1,11 @@
 /** A small board beside the game's: pieces, tints and notes by square, for mouse, touch and keyboard. */
-import type { Color, Key, Role } from "chessground/types";
+import type { Color, Key, Piece } from "chessground/types";
 import { Component } from "preact";
 import { Figure } from "./figure";
 import { tint } from "./tint";
 
 export interface Cell {
-  piece: { color: Color; role: Role } | null;
+  piece: Piece | null;
   /** From −1 to 1; 0 for none. */
   tint: number;
   note: string;
