@@ -7,6 +7,7 @@ import type { Color, Dests, Key, Piece, Role } from "chessground/types";
 import { render } from "preact";
 import { $, announce } from "./dom";
 import { Figure } from "./figure";
+import { squareRows } from "./squarerows";
 
 export interface Shown {
   fen: string;
@@ -241,11 +242,8 @@ export class Board {
         </div>
       );
     };
-    const white = orientation === "white";
     const hadFocus = $("squares").contains(document.activeElement);
-    render([...(white ? "87654321" : "12345678")].map((rank) => (
-      <div role="row">{[...(white ? "abcdefgh" : "hgfedcba")].map((file) => cell((file + rank) as Key))}</div>
-    )), $("squares"));
+    render(squareRows(orientation, cell), $("squares"));
     if (hadFocus) this.focus();
   }
 

@@ -2,6 +2,7 @@
 import type { Color, Key, Piece } from "chessground/types";
 import { Component } from "preact";
 import { Figure } from "./figure";
+import { squareRows } from "./squarerows";
 import { tint } from "./tint";
 
 export interface Cell {
@@ -32,11 +33,9 @@ export class SmallBoard extends Component<Properties> {
   private focused = 0;
 
   override render({ label, look = "", orientation }: Properties) {
-    const white = orientation === "white";
-    const row = (rank: string, index: number) => <div role="row">{[...(white ? "abcdefgh" : "hgfedcba")].map((file, column) => this.cell((file + rank) as Key, 8 * index + column))}</div>;
     return (
       <div class={`smallboard cg-wrap ${look}`} role="grid" aria-label={label} onKeyDown={(event) => this.key(event, event.currentTarget)}>
-        {[...(white ? "87654321" : "12345678")].map(row)}
+        {squareRows(orientation, (square, index) => this.cell(square, index))}
       </div>
     );
   }
