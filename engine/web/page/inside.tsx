@@ -212,11 +212,13 @@ export class Inside {
             <span class={effect < 0 ? "effect below" : "effect"} style={{ "--share": Math.abs(effect) / most }} />
             <b>{pawns(effect)}</b>
           </summary>
-          {open.has(rank) && <p class="quiet">{`On at ${activation.toFixed(2)} of 1. Without it the net would say ${pawns(report.value - effect)}.`}</p>}
-          {open.has(rank) && parts.map((part) => <>
-            <Planes values={part.weights.map((weight) => weight / 127)} on={on} flipped={orientation === "black"} label={`The weights of neuron ${part.neuron}`} />
-            <p class="quiet">{pushes(part.on, part.bias, part.sum, report.inputs)}</p>
-          </>)}
+          {open.has(rank) && <>
+            <p class="quiet">{`On at ${activation.toFixed(2)} of 1. Without it the net would say ${pawns(report.value - effect)}.`}</p>
+            {parts.map((part) => <>
+              <Planes values={part.weights.map((weight) => weight / 127)} on={on} flipped={orientation === "black"} label={`The weights of neuron ${part.neuron}`} />
+              <p class="quiet">{pushes(part.on, part.bias, part.sum, report.inputs)}</p>
+            </>)}
+          </>}
         </details>
       ))}
     </>;
