@@ -3,10 +3,11 @@ import { Chessground } from "chessground/chessground";
 import type { Api } from "chessground/api";
 import type { DrawShape } from "chessground/draw";
 import { read } from "chessground/fen";
-import type { Color, Dests, Key, Role } from "chessground/types";
+import type { Color, Dests, Key, Piece, Role } from "chessground/types";
 import { render } from "preact";
 import { $, announce } from "./dom";
 import { Figure } from "./figure";
+import { squareRows } from "./squarerows";
 
 export interface Shown {
   fen: string;
@@ -137,7 +138,7 @@ export class Board {
   }
 
   /** In the editor: puts a piece on a square, or takes away what stands there. */
-  put(square: Key, piece: { color: Color; role: Role } | null) {
+  put(square: Key, piece: Piece | null) {
     this.ground.setPieces(new Map([[square, piece ?? undefined]]));
     this.label();
   }
@@ -241,11 +242,8 @@ export class Board {
         </div>
       );
     };
-    const white = orientation === "white";
     const hadFocus = $("squares").contains(document.activeElement);
-    render([...(white ? "87654321" : "12345678")].map((rank) => (
-      <div role="row">{[...(white ? "abcdefgh" : "hgfedcba")].map((file) => cell((file + rank) as Key))}</div>
-    )), $("squares"));
+    render(squareRows(orientation, cell), $("squares"));
     if (hadFocus) this.focus();
   }
 

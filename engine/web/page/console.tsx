@@ -26,10 +26,11 @@ interface LineListener {
 /** Collects reports and shows them once a frame. */
 export class Console {
   private waiting: Iteration[] = [];
-  /** Lines of the log, those of the greatest depth first. */
+  /** Lines of the log, the newest depth first. */
   private log: VNode[] = [];
-  /** Place of the newest line in the log. */
+  /** Index of the newest line in the log. */
   private newest = 0;
+  /** Number of lines logged so far; keys of the log. */
   private logged = 0;
   private fen = "";
   private best = new Map<number, Iteration>();
@@ -110,7 +111,7 @@ export class Console {
     for (const iteration of this.waiting) {
       if (iteration.bound !== "exact") continue;
       this.best.set(iteration.rank, iteration);
-      // The lines of one depth in their order, and the greatest depth where it is seen.
+      // The newest depth is on top, its lines in the order of their ranks.
       this.newest = iteration.rank > 1 && this.log.length ? this.newest + 1 : 0;
       this.log.splice(this.newest, 0, this.line(iteration, true));
     }
@@ -135,16 +136,18 @@ export class Console {
     return (
       <div key={log ? (this.logged += 1) : rank} class={rank === 1 ? "line" : "line other"} data-pv={pv.join(" ")}>
         <span class={chance(score) < 0.5 ? "score black-ahead" : "score"}>{scoreText(score)}</span>
-        {log && <span class="depth">{`d${depth}`}</span>}
-        {log && <span class="nodes">{`${count(nodes)} n`}</span>}
-        {log && <span class="nps">{time >= 1 && `${count((nodes / time) * 1000)}/s`}</span>}
+        {log && <>
+          <span class="depth">{`d${depth}`}</span>
+          <span class="nodes">{`${count(nodes)} n`}</span>
+          <span class="nps">{time >= 1 && `${count((nodes / time) * 1000)}/s`}</span>
+        </>}
         <span class="pv">{words(this.fen, san).slice(0, MOST_WORDS).map((word, index) => <>{index > 0 && " "}<span class="word" data-ply={index + 1}>{word}</span></>)}</span>
       </div>
     );
   }
 }
 
-/** The moves up to the word that is pointed at. */
+/** Returns the moves of a line up to the word under the pointer. */
 function pointed({ target }: Event): string[] | null {
   const word = (target as Element).closest<HTMLElement>("[data-ply]");
   return word && (word.closest<HTMLElement>(".line")?.dataset.pv?.split(" ").slice(0, Number(word.dataset.ply)) ?? null);

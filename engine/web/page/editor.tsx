@@ -1,5 +1,5 @@
 /** The position editor. What is legal, the rules say at the end. */
-import type { Color, Role } from "chessground/types";
+import type { Color, Piece, Role } from "chessground/types";
 import { type ComponentChild, render } from "preact";
 import type { Board } from "./board";
 import { $ } from "./dom";
@@ -12,11 +12,10 @@ const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 const CASTLING = [["K", "White O-O"], ["Q", "White O-O-O"], ["k", "Black O-O"], ["q", "Black O-O-O"]];
 
-type Man = { color: Color; role: Role };
-type Tool = "move" | "erase" | Man;
+type Tool = "move" | "erase" | Piece;
 
 /** The pieces to put down, White's and Black's. */
-const MEN = SIDES.map((color) => ROLES.map((role): Man => ({ color, role })));
+const MEN = SIDES.map((color) => ROLES.map((role): Piece => ({ color, role })));
 
 /** Opens the position editor at a FEN; calls `done` with the new FEN, or with `null` on cancel. */
 export function edit(board: Board, fen: string, orientation: Color, done: (fen: string | null) => string | null) {

@@ -1,5 +1,5 @@
 /** A piece, as chessground's style draws it. */
-import type { Color, Role } from "chessground/types";
+import type { Piece } from "chessground/types";
 import { h } from "preact";
 
-export const Figure = ({ color, role }: { color: Color; role: Role }) => h("piece", { class: `${role} ${color}` });
+export const Figure = ({ color, role }: Piece) => h("piece", { class: `${role} ${color}` });

@@ -1,6 +1,6 @@
 /** The network at work on the position: its inputs, its neurons, and its value, also with pieces lifted, moved or added. */
 import { read } from "chessground/fen";
-import type { Color, Key, Role } from "chessground/types";
+import type { Color, Key, Piece } from "chessground/types";
 import { render } from "preact";
 import { $, announce } from "./dom";
 import { Figure } from "./figure";
@@ -17,8 +17,6 @@ const PALETTE: PieceName[] = ["pawn", "knight", "bishop", "rook", "queen"];
 const LETTERS: Record<PieceName, string> = { pawn: "p", knight: "n", bishop: "b", rook: "r", queen: "q", king: "k" };
 const ORDER: PieceName[] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
 
-type Man = { color: Color; role: Role };
-
 /** The position looked at, and from which side. */
 export interface Looked {
   game: Game;
@@ -29,10 +27,10 @@ export interface Looked {
 export class Inside {
   private looked: Looked | null = null;
   /** Squares changed by hand; `null` marks an emptied square. */
-  private readonly changes = new Map<Key, Man | null>();
+  private readonly changes = new Map<Key, Piece | null>();
   private pass = false;
   /** A square that a piece is taken from, or a piece to be put down. */
-  private hand: Key | Man | null = null;
+  private hand: Key | Piece | null = null;
   /** Ranks of the neurons that are shown whole. */
   private readonly open = new Set<number>([0]);
   private readonly tour = new Tour(() => this.draw());
@@ -59,8 +57,8 @@ export class Inside {
 
   // Changes by hand
 
-  private standing(): Map<Key, Man> {
-    const standing = new Map<Key, Man>(read(this.looked?.fen ?? ""));
+  private standing(): Map<Key, Piece> {
+    const standing = read(this.looked?.fen ?? "");
     for (const [square, piece] of this.changes) {
       if (piece) standing.set(square, piece);
       else standing.delete(square);
@@ -88,12 +86,12 @@ export class Inside {
   }
 
   /** Returns whether a piece to be put down is in the hand. */
-  private holds({ color, role }: Man): boolean {
+  private holds({ color, role }: Piece): boolean {
     const { hand } = this;
     return hand !== null && typeof hand !== "string" && hand.color === color && hand.role === role;
   }
 
-  private take(piece: Man) {
+  private take(piece: Piece) {
     this.hand = this.holds(piece) ? null : piece;
     this.draw();
   }
@@ -214,18 +212,20 @@ export class Inside {
             <span class={effect < 0 ? "effect below" : "effect"} style={{ "--share": Math.abs(effect) / most }} />
             <b>{pawns(effect)}</b>
           </summary>
-          {open.has(rank) && <p class="quiet">{`On at ${activation.toFixed(2)} of 1. Without it the net would say ${pawns(report.value - effect)}.`}</p>}
-          {open.has(rank) && parts.map((part) => <>
-            <Planes values={part.weights.map((weight) => weight / 127)} on={on} flipped={orientation === "black"} label={`The weights of neuron ${part.neuron}`} />
-            <p class="quiet">{pushes(part.on, part.bias, part.sum, report.inputs)}</p>
-          </>)}
+          {open.has(rank) && <>
+            <p class="quiet">{`On at ${activation.toFixed(2)} of 1. Without it the net would say ${pawns(report.value - effect)}.`}</p>
+            {parts.map((part) => <>
+              <Planes values={part.weights.map((weight) => weight / 127)} on={on} flipped={orientation === "black"} label={`The weights of neuron ${part.neuron}`} />
+              <p class="quiet">{pushes(part.on, part.bias, part.sum, report.inputs)}</p>
+            </>)}
+          </>}
         </details>
       ))}
     </>;
   }
 }
 
-const letter = ({ color, role }: Man) => (color === "white" ? LETTERS[role].toUpperCase() : LETTERS[role]);
+const letter = ({ color, role }: Piece) => (color === "white" ? LETTERS[role].toUpperCase() : LETTERS[role]);
 
 /** A pawn's worth is half of the full colour, and more comes near it. */
 const strength = (effect: number) => effect / (Math.abs(effect) + 1);

@@ -221,8 +221,10 @@ export class MatchPanel implements MatchListener {
     return <>
       <p>{this.state(match)}</p>
       <div class="row wrap">
-        {!isOver && <button type="button" onClick={() => this.pause()}>{this.live && !this.app.paused ? "Pause" : "Go on"}</button>}
-        {!isOver && <button type="button" onClick={() => this.end()}>End the match</button>}
+        {!isOver && <>
+          <button type="button" onClick={() => this.pause()}>{this.live && !this.app.paused ? "Pause" : "Go on"}</button>
+          <button type="button" onClick={() => this.end()}>End the match</button>
+        </>}
         {match.games.length > 0 && <button type="button" onClick={() => saveGames([...match.games.keys()], (game) => this.pgn(match, game), "match.pgn")}>Save games as PGN</button>}
       </div>
       {this.score(match)}

@@ -164,8 +164,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
   );
 
   const form = () => {
-    const { mode, clock, start } = chosen;
-    const by = chosen.strength;
+    const { mode, strength: by, clock, start } = chosen;
     const engines = mode === "engines" || mode === "stockfish";
     const rated = mode === "kibitz" || engines;
     const timed = mode !== "analysis";

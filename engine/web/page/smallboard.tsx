@@ -1,11 +1,12 @@
 /** A small board beside the game's: pieces, tints and notes by square, for mouse, touch and keyboard. */
-import type { Color, Key, Role } from "chessground/types";
+import type { Color, Key, Piece } from "chessground/types";
 import { Component } from "preact";
 import { Figure } from "./figure";
+import { squareRows } from "./squarerows";
 import { tint } from "./tint";
 
 export interface Cell {
-  piece: { color: Color; role: Role } | null;
+  piece: Piece | null;
   /** From −1 to 1; 0 for none. */
   tint: number;
   note: string;
@@ -32,11 +33,9 @@ export class SmallBoard extends Component<Properties> {
   private focused = 0;
 
   override render({ label, look = "", orientation }: Properties) {
-    const white = orientation === "white";
-    const row = (rank: string, index: number) => <div role="row">{[...(white ? "abcdefgh" : "hgfedcba")].map((file, column) => this.cell((file + rank) as Key, 8 * index + column))}</div>;
     return (
       <div class={`smallboard cg-wrap ${look}`} role="grid" aria-label={label} onKeyDown={(event) => this.key(event, event.currentTarget)}>
-        {[...(white ? "87654321" : "12345678")].map(row)}
+        {squareRows(orientation, (square, index) => this.cell(square, index))}
       </div>
     );
   }

@@ -41,6 +41,12 @@ interface Choice {
   san: string[];
 }
 
+/** Results of the search: the move played, and the best other move if there is one. */
+interface Found {
+  own: Choice;
+  other: Choice | null;
+}
+
 export class Why {
   private looked: Looked | null = null;
   private key = "";
@@ -48,7 +54,7 @@ export class Why {
   /** The mover's best first. */
   private moves: MoveValue[] = [];
   private reasons: string[] = [];
-  private choices: [what: string, choice: Choice][] = [];
+  private found: Found | null = null;
   private change: MoveChange | null = null;
 
   constructor(
@@ -62,9 +68,8 @@ export class Why {
     this.looked = looked;
     this.key = key;
     if (same) return this.draw();
-    this.picked = this.change = null;
+    this.picked = this.change = this.found = null;
     this.reasons = [];
-    this.choices = [];
     void this.explain(looked, key);
   }
 
@@ -85,8 +90,8 @@ export class Why {
       this.draw();
       const found = await this.search(before, game, played);
       if (key !== this.key || !found) return;
-      this.reasons.splice(1, 0, compared(played, found.own, found.other, this.change.mover));
-      this.choices = [["Played", found.own], ...(found.other ? [["Best other", found.other] as [string, Choice]] : [])];
+      this.found = found;
+      this.reasons.splice(1, 0, compared(played, found, this.change.mover));
     } catch (error) {
       if (key === this.key) this.reasons.push(`More cannot be said: ${why(error)}.`);
     }
@@ -94,7 +99,7 @@ export class Why {
   }
 
   /** The move played and the best other one; `null` where another move is looked at by now. */
-  private async search(before: Game, after: Game, { uci, san, mates }: MoveValue): Promise<{ own: Choice; other: Choice | null } | null> {
+  private async search(before: Game, after: Game, { uci, san, mates }: MoveValue): Promise<Found | null> {
     const searcher = this.searcher();
     const best = new Map<number, Iteration>();
     const report = (iteration: Iteration) => {
@@ -121,15 +126,19 @@ export class Why {
   }
 
   private draw() {
-    const { looked, picked, moves, change } = this;
+    const { looked, picked, moves, change, found } = this;
     if (!looked) return;
     const { fen, name, orientation } = looked;
     const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
+    const line = (what: string, { score, san }: Choice) => (
+      <p><span class="quiet">{what}</span><b>{scoreText(score)}</b><span>{lineText(fen, san.slice(0, MOST_MOVES))}</span></p>
+    );
     render(<>
       <h2>{name ? `Why ${name}?` : "The moves from the start"}</h2>
       <ul class="reasons">{this.reasons.map((reason) => <li>{reason}</li>)}</ul>
       <div class="choices">
-        {this.choices.map(([what, { score, san }]) => <p><span class="quiet">{what}</span><b>{scoreText(score)}</b><span>{lineText(fen, san.slice(0, MOST_MOVES))}</span></p>)}
+        {found && line("Played", found.own)}
+        {found?.other && line("Best other", found.other)}
       </div>
       <p class="quiet">{moves.length ? `The net’s value after every move, White’s view, before any search. ${whole}` : "There is no legal move."}</p>
       <SmallBoard look="wide" label="The net’s value of every move" orientation={orientation} at={this.cells(looked)} pick={(square) => this.pick(square)} />
@@ -175,7 +184,7 @@ function ranked(played: MoveValue, moves: MoveValue[], fen: string): string {
 }
 
 /** Returns a sentence that compares the searches of the move and of the best other move. */
-function compared({ san }: MoveValue, own: Choice, other: Choice | null, mover: SideName): string {
+function compared({ san }: MoveValue, { own, other }: Found, mover: SideName): string {
   const nodes = NODES.toLocaleString("en");
   if (!other) return `A search of ${nodes} nodes: ${scoreText(own.score)}.`;
   const better = pawnsOf(own.score) - pawnsOf(other.score);
