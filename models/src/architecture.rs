@@ -59,6 +59,14 @@ impl Features {
 }
 
 /// Activation function of the first layer. Later hidden layers use [`Activation::ClippedRelu`].
+///
+/// Activations are in `0..=1`, which integers hold as 0 to 127. A sum of 0 gives 0: layers are
+/// padded with such neurons.
+// Places of a new variant that no match shows: `ALL`, `from_str`; the templates `source/net.*.txt`;
+// `docs/network.md` and its script; the help in `trainer/src/commands/recipe.rs`; `recipe.toml`;
+// `tests/reference/torch_outputs.py`; `engine/web/tests/nets.mjs`; the lists of architectures in
+// `models/tests/source.rs`, `trainer/gpu/tests/against_cpu.rs`, `engine/web/src/inside.rs`,
+// `tests/tests/interchange.rs` and `tests/gpu.sh`; their number in `tests/wasm/run.mjs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
@@ -199,10 +207,7 @@ impl Architecture {
 
     /// Returns the number of first-layer activations of each view.
     pub fn activations(self) -> usize {
-        match self.activation {
-            Activation::ClippedRelu | Activation::SquaredClippedRelu => self.first,
-            Activation::PairwiseClippedRelu => self.first / 2,
-        }
+        self.first / self.activation.neurons()
     }
 
     /// Returns `(outputs, inputs)` of the two to four layers. The first has all [`INPUTS`] for any
@@ -257,7 +262,7 @@ impl Architecture {
         if self.second.is_none() && self.third.is_some() {
             return refused("a third hidden layer needs a second");
         }
-        if self.activation == Activation::PairwiseClippedRelu && !self.first.is_multiple_of(2) {
+        if !self.first.is_multiple_of(self.activation.neurons()) {
             return refused("pairwise products need an even number of neurons");
         }
         if !(1..=Architecture::MAX_BUCKETS).contains(&self.buckets) {
@@ -284,8 +289,8 @@ impl fmt::Display for Architecture {
         }
         let pieces = (self.features == Features::Pieces).then(|| self.features.to_string());
         let mirrored = self.mirrored.then(|| "mirrored".to_string());
-        let products = self.activation != Activation::ClippedRelu;
-        let activation = products.then(|| self.activation.to_string());
+        let named = self.activation != Activation::ClippedRelu;
+        let activation = named.then(|| self.activation.to_string());
         let buckets = (self.buckets > 1).then(|| format!("{} buckets", self.buckets));
         let rest: Vec<String> = [pieces, mirrored, activation, buckets]
             .into_iter()
@@ -347,6 +352,14 @@ impl Activation {
         Activation::SquaredClippedRelu,
         Activation::PairwiseClippedRelu,
     ];
+
+    /// Returns the number of neurons behind an activation: 2 that are multiplied, else 1.
+    pub fn neurons(self) -> usize {
+        match self {
+            Activation::ClippedRelu | Activation::SquaredClippedRelu => 1,
+            Activation::PairwiseClippedRelu => 2,
+        }
+    }
 }
 
 impl fmt::Display for Activation {

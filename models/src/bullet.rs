@@ -66,6 +66,14 @@ impl BulletShape {
         (2 * self.numbers()).next_multiple_of(ALIGNMENT)
     }
 
+    /// Returns whether activations are squares; [`BulletNet::new`] refuses pairwise products.
+    fn squares(self) -> bool {
+        match self.activation {
+            Activation::ClippedRelu => false,
+            Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => true,
+        }
+    }
+
     fn architecture(self) -> Architecture {
         Architecture {
             view: View::Both,
@@ -82,9 +90,9 @@ impl BulletShape {
 
 impl fmt::Display for BulletShape {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let activation = match self.activation {
-            Activation::ClippedRelu => "crelu",
-            _ => "screlu",
+        let activation = match self.squares() {
+            true => "screlu",
+            false => "crelu",
         };
         let BulletShape {
             hidden,
@@ -192,11 +200,14 @@ impl BulletNet {
         if architecture.mirrored {
             return unfit("mirrored views", "omit --mirrored");
         }
-        if architecture.activation == Activation::PairwiseClippedRelu {
-            return unfit(
-                "products of neurons",
-                "use --activation squared-clipped-relu",
-            );
+        match architecture.activation {
+            Activation::ClippedRelu | Activation::SquaredClippedRelu => {}
+            Activation::PairwiseClippedRelu => {
+                return unfit(
+                    "products of neurons",
+                    "use --activation squared-clipped-relu",
+                );
+            }
         }
         let is_zero = |row: &[f32]| row[PIECES..].iter().all(|&weight| weight == 0.0);
         if !first.weight.chunks_exact(INPUTS).all(is_zero) {
@@ -338,14 +349,14 @@ impl BulletNet {
                     .map(|input| self.first[input.index() * hidden + neuron]);
                 let inputs: i32 = columns.map(i32::from).sum();
                 let active = (i32::from(self.first_bias[neuron]) + inputs).clamp(0, QA);
-                let active = match self.shape.activation {
-                    Activation::ClippedRelu => active,
-                    _ => active * active,
+                let active = match self.shape.squares() {
+                    true => active * active,
+                    false => active,
                 };
                 sum += i64::from(active) * i64::from(weight);
             }
         }
-        if self.shape.activation != Activation::ClippedRelu {
+        if self.shape.squares() {
             sum /= i64::from(QA);
         }
         sum += i64::from(self.output_bias[bucket]);

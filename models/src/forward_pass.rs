@@ -1,6 +1,6 @@
 //! Forward pass over one position with all intermediate values, for analysis of a network.
 
-use crate::{Activation, Feature, Network};
+use crate::{Feature, Network};
 
 /// Forward pass over one position. Effects are in pawns, from the side to move's point of view.
 ///
@@ -105,11 +105,9 @@ impl<'a> ForwardPass<'a> {
     /// Returns the first-layer neurons that make an activation: one, or two for pairwise products.
     pub fn neurons_of(&self, activation: usize) -> Vec<usize> {
         let architecture = self.network.architecture();
-        let neuron = activation % architecture.activations();
-        match architecture.activation {
-            Activation::ClippedRelu | Activation::SquaredClippedRelu => vec![neuron],
-            Activation::PairwiseClippedRelu => vec![neuron, neuron + architecture.activations()],
-        }
+        let activations = architecture.activations();
+        let neurons = activation % activations..architecture.first;
+        neurons.step_by(activations).collect()
     }
 }
 
@@ -117,7 +115,7 @@ impl<'a> ForwardPass<'a> {
 mod tests {
     use super::*;
     use crate::testing::architectures;
-    use crate::{Color, Piece, Square};
+    use crate::{Activation, Color, Piece, Square};
 
     fn features() -> Vec<Feature> {
         let piece = |color, piece, square| {
@@ -174,7 +172,7 @@ mod tests {
                 let product: f32 = clipped.product();
                 let expected = match architecture.activation {
                     Activation::SquaredClippedRelu => product * product,
-                    _ => product,
+                    Activation::ClippedRelu | Activation::PairwiseClippedRelu => product,
                 };
                 assert_eq!(*activation, expected, "{architecture}");
             }

@@ -64,6 +64,7 @@ class Net(torch.nn.Module):
             return x.square()
         if self.activation == "pairwise-clipped-relu":
             return torch.mul(*x.chunk(2, dim=1))
+        assert self.activation == "clipped-relu", self.activation
         return x
 
     def forward(self, on):

@@ -136,10 +136,7 @@ fn architecture(choices: &mut Choices) -> Architecture {
     Architecture {
         view: choices.of(&[View::Mover, View::Both]),
         mirrored: choices.of(&[false, true]),
-        first: match activation {
-            Activation::PairwiseClippedRelu => first.next_multiple_of(2),
-            _ => first,
-        },
+        first: first.next_multiple_of(activation.neurons()),
         activation,
         second: (depth > 0).then(|| choices.of(&LATER)),
         third: (depth > 1).then(|| choices.of(&LATER)),

@@ -44,7 +44,7 @@ impl Random {
             true => 33.min(most),
             false => 1 + random.below(most),
         };
-        let activation = Activation::ALL[self.below(3)];
+        let activation = Activation::ALL[self.below(Activation::ALL.len())];
         let first = match self.below(4) {
             0 if !cfg!(miri) => 1024,
             _ => size(self, 512),
@@ -53,10 +53,7 @@ impl Random {
         Architecture {
             view: [View::Mover, View::Both][self.below(2)],
             mirrored: self.below(2) == 1,
-            first: match activation {
-                Activation::PairwiseClippedRelu => first.next_multiple_of(2),
-                _ => first,
-            },
+            first: first.next_multiple_of(activation.neurons()),
             activation,
             second: (later > 0).then(|| size(self, 32)),
             third: (later > 1).then(|| size(self, 32)),
@@ -131,7 +128,7 @@ fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Featur
     let activations: Vec<_> = activations.collect();
     let weight_one = match architecture.activation {
         Activation::ClippedRelu => 1.0,
-        _ => 128.0 / 127.0,
+        Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 128.0 / 127.0,
     };
     let pieces = features.iter().filter(|feature| feature.is_piece()).count();
     let stack: Vec<Layer> = network.stack(architecture.bucket(pieces)).collect();

@@ -13,7 +13,7 @@
 //! no gradient on, and an activation of 0 brings none.
 
 use features::SHARED;
-use models::{Activation, Architecture, INPUTS};
+use models::{Architecture, INPUTS};
 
 /// Columns of the first layer in the work of a cube: a cache line of f32.
 pub(crate) const SLICE: usize = 32;
@@ -58,10 +58,7 @@ impl Dense {
 impl Layout {
     pub fn new(architecture: Architecture) -> Layout {
         let activations = architecture.activations().next_multiple_of(SLICE);
-        let factors = match architecture.activation {
-            Activation::PairwiseClippedRelu => 2,
-            _ => 1,
-        };
+        let factors = architecture.activation.neurons();
         let mut len = (INPUTS + SHARED + 1) * factors * activations;
         let mut inputs = architecture.views() * activations;
         let mut later = Vec::new();
@@ -232,7 +229,7 @@ impl Parameters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::View;
+    use models::{Activation, View};
 
     #[test]
     fn flat_layout_is_a_bijection() {

@@ -1,6 +1,6 @@
 //! Sizes of the short fits that a forecast needs, at little more than the cost of the planned run.
 
-use models::{Activation, MAX_FIRST};
+use models::MAX_FIRST;
 
 use crate::report::learning_curves::{Axis, Extent};
 use crate::training::plan::{FEW_STEPS, Plan};
@@ -71,10 +71,7 @@ impl ShortFits {
 /// Returns an eighth, a quarter and a half of the first layer's width, or why it has none.
 fn narrower(whole: &Plan) -> Result<[usize; 3], String> {
     let first = whole.architecture.first;
-    let multiple = match whole.architecture.activation {
-        Activation::PairwiseClippedRelu => 2,
-        Activation::ClippedRelu | Activation::SquaredClippedRelu => 1,
-    };
+    let multiple = whole.architecture.activation.neurons();
     if first < 8 * multiple {
         return Err(format!("a first layer of {first} neurons has no eighth"));
     }
@@ -115,7 +112,7 @@ mod tests {
     use std::path::PathBuf;
     use std::time::Duration;
 
-    use models::Architecture;
+    use models::{Activation, Architecture};
 
     use crate::batch::filter::{Dropped, Filter, Selection};
     use crate::training::device::Device;

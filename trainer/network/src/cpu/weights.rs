@@ -26,14 +26,17 @@ impl Layout {
         Layout {
             architecture,
             slices: architecture.activations().div_ceil(SLICE),
-            factors: architecture.first / architecture.activations(),
+            factors: architecture.activation.neurons(),
             views: architecture.views(),
         }
     }
 
     /// Returns whether activations are products of clipped sums.
     pub(super) fn multiplies(self) -> bool {
-        self.architecture.activation != Activation::ClippedRelu
+        match self.architecture.activation {
+            Activation::ClippedRelu => false,
+            Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => true,
+        }
     }
 
     /// Returns the neurons of each table: for each slice, those of the first factor, then those of
