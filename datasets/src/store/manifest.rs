@@ -52,9 +52,9 @@ pub struct Manifest {
     pub generation: u64,
     /// SHA-256 over the sealed records, by key ranges, hexadecimal.
     pub fingerprint: String,
-    /// Final counts.
+    /// Numbers of distinct positions.
     pub counts: Counts,
-    /// Sum of the sources' counts.
+    /// Games, labels and skipped items: the sum over the sources.
     pub tally: SourceCounts,
     /// All sources, ordered by digest.
     pub sources: Vec<SourceEntry>,

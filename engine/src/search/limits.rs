@@ -105,6 +105,7 @@ impl TimeBudget {
     }
 }
 
+/// Returns the time less the overhead, at least a millisecond.
 fn usable(time: Duration, overhead: Duration) -> Duration {
     time.saturating_sub(overhead).max(Duration::from_millis(1))
 }

@@ -26,6 +26,8 @@ pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
 pub const MAX_LINES: usize = 256;
 
 /// An option and its new value.
+// Places of a new option that no match shows: its line in `describe` and its arm in `parse`;
+// `docs/engine.md`; the lists in `engine/tests/uci/protocol.rs` and `compliance.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetOption {
     /// Number of search threads.

@@ -24,6 +24,7 @@ pub struct Report<'a> {
     pub gaps: u64,
     /// Labels merged with another of the same position.
     pub duplicates_merged: u64,
+    /// With `max_positions`, labels merged or beyond the limit; `duplicates_merged` is then 0.
     pub merged_or_beyond_cap: u64,
     /// Training positions.
     pub positions_train: u64,

@@ -11,7 +11,9 @@ use crate::{
 };
 
 /// Kernel-specific arithmetic: products of the second and third layer, and activations for which
-/// the compiler would not find the best instructions.
+/// the compiler would not find the best instructions. A method without a default needs bodies in
+/// `scalar.rs`, `x86.rs` (three), `neon.rs` and `simd128.rs`; the last two compile only for their
+/// targets.
 pub(super) trait Arithmetic {
     /// Adds the products of activations and weights to the sums. `inputs` must match the number of
     /// weights.

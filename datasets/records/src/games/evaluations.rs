@@ -1,4 +1,5 @@
-//! Evaluated positions of one game, independent of its format.
+//! Evaluated positions of one game, independent of its format, and the filters that need the game:
+//! quiet moves, thinning, lambda-returns. PGN, viriformat and binpack end every game here.
 
 use std::num::NonZeroUsize;
 

@@ -30,7 +30,7 @@ pub enum SkipReason {
     MalformedGame,
     /// Text of more than 16 MiB without the start of a game.
     OversizedGame,
-    /// An unreadable `[%eval`.
+    /// An unreadable `[%eval`, or a position without a score.
     MalformedEval,
     /// An `[%eval` before the first move, which labels no played position.
     EvalBeforeFirstMove,

@@ -12,9 +12,9 @@ use crate::selection::{SkipReason, Speed, TdLambda, Termination};
 /// Filters of the games and positions of a dataset. A dataset keeps the filters it was made with,
 /// and accepts no more data with others.
 ///
-/// By default every labelled position of every legal game enters: a label is an engine's judgement
-/// of the position, regardless of who played, how fast, or how the game ended. In JSON, filters
-/// that are off are omitted.
+/// By default every labelled position of every legal standard game enters: a label is an engine's
+/// judgement of the position, regardless of who played, how fast, or how the game ended. In JSON,
+/// filters that are off are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Filters {
@@ -130,8 +130,8 @@ impl Filters {
         ])
     }
 
-    /// Returns the reason to skip a labelled position by itself; `None` to keep it. The played move
-    /// and thinning are judged with the game.
+    /// Returns the reason to skip a labelled position by itself; `None` to keep it. `Evaluations`
+    /// applies the filters that need the game: the move played from the position, and thinning.
     pub fn reject_position(&self, record: &Record) -> Option<SkipReason> {
         let size = record.label().centipawns().map(i32::unsigned_abs);
         let outside = size.is_some_and(|size| {
