@@ -16,7 +16,7 @@ use crate::selection::{SkipReason, Speed, TdLambda, Termination};
 /// judgement of the position, regardless of who played, how fast, or how the game ended. In JSON,
 /// filters that are off are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Filters {
     /// Percentage of games held out for validation.
     pub validation_percent: u8,
