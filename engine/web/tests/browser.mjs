@@ -38,12 +38,19 @@ export async function open() {
   return { ...server, browser, leave, close };
 }
 
+/** Keeps messages that the page hides after 6 or 10 s: a busy machine may be slower to look. */
+function keepMessages() {
+  const start = window.setTimeout;
+  window.setTimeout = (act, delay, ...rest) => start(act, delay === 6000 || delay === 10_000 ? 2 ** 31 - 1 : delay, ...rest);
+}
+
 /**
  * Opens the page with empty storage; its exceptions and console errors are in `errors`.
  * `init` runs in the page before any other script.
  */
 export async function visit(site, { path = "", init, ...options } = {}) {
   const context = await site.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  await context.addInitScript(keepMessages);
   if (init) await context.addInitScript(init);
   return { context, ...(await tab(site, context, path)) };
 }
