@@ -11,7 +11,7 @@ import { GameState } from "./gamestate";
 import { Keeper } from "./keeper";
 import type { Learn, Lesson } from "./learn";
 import { linkTo } from "./link";
-import * as netview from "./netview";
+import { NetPanel } from "./netpanel";
 import type { NewGame } from "./newgame";
 import { Panels } from "./panels";
 import type { Openings } from "./openings";
@@ -23,6 +23,7 @@ import { Screen, type ScreenListener, type Source } from "./screen";
 import { EvaluatorError } from "./searcher";
 import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
+import { save } from "./storage";
 import { farewell } from "./welcome";
 import type { Edit, Game, Iteration, Mistake, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
@@ -41,8 +42,7 @@ export class App implements Source, ScreenListener, SearchListener {
   private readonly screen: Screen;
   private readonly panels: Panels;
   private readonly keeper: Keeper;
-  /** Told where another evaluator is used, or one is gone. */
-  evaluatorsChanged = () => {};
+  readonly net = new NetPanel(this);
   /** Listener of the puzzle on the board, and the node of its position. */
   private puzzle: { at: number; moved(uci: string): void; left(): void } | null = null;
   /** Listener of the lesson on the board, and the node of its position. */
@@ -61,10 +61,11 @@ export class App implements Source, ScreenListener, SearchListener {
     this.state = new GameState(rules);
     this.keeper = new Keeper(this.state, rules, (saved, side) => this.nameIn(saved.tree?.tags ?? saved.tags, saved, side));
     this.engines = new Engines(module, rules, evaluators, this.state, this);
-    this.screen = new Screen(this.state, this, this);
+    this.screen = new Screen(this.state, this, this, this.net);
     this.panels = new Panels(rules, this.state, module, this.engines, this);
+    this.engines.useThreads(this.screen.engine.threads);
     this.engines.employ();
-    netview.showDescription(rules.use(DEFAULT));
+    this.net.used(rules.use(DEFAULT));
     setInterval(() => this.tick(), 100);
     addEventListener("pagehide", () => {
       this.screen.commitComment();
@@ -283,6 +284,7 @@ export class App implements Source, ScreenListener, SearchListener {
   /** Ends what belongs to the former game, and shows the new one. */
   private replaced() {
     hideOver();
+    farewell();
     this.puzzle?.left();
     this.puzzle = null;
     this.leaveLesson();
@@ -555,7 +557,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   iteration(iteration: Iteration) {
-    this.screen.console.add(iteration);
+    this.screen.engine.add(iteration);
   }
 
   searched(node: number, score: WhiteScore) {
@@ -637,12 +639,22 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Evaluates with another evaluator; throws where it is of no use, and keeps the one before. */
   use(evaluator: Evaluator) {
-    netview.showDescription(this.rules.use(evaluator));
+    const description = this.rules.use(evaluator);
     untroubled();
     this.engines.use(evaluator);
-    this.evaluatorsChanged();
+    this.net.used(description);
+    save("brain", evaluator.id);
     for (const node of this.state.tree.nodes) node.found = node.curve = null;
     this.changed();
+  }
+
+  /** Evaluators are listed now: chooses that of the last visit, and fetches the nets of the game that goes on. */
+  async recallEvaluators() {
+    const { evaluators } = this;
+    this.net.recall();
+    this.panels.show();
+    await Promise.allSettled(this.wantedEvaluators.filter((id) => evaluators.orDefault(id) === id).map((id) => evaluators.get(id)));
+    if (this.wantedEvaluators.length) this.changed({ sameGame: true });
   }
 
   /** Searches for moves and analyses with so many threads. */
@@ -664,7 +676,7 @@ export class App implements Source, ScreenListener, SearchListener {
     }
     if (this.evaluator === evaluator) this.use(DEFAULT);
     else {
-      this.evaluatorsChanged();
+      this.net.list();
       this.changed();
     }
     toast(`${reason}. It is forgotten, and the default net thinks instead.`);
@@ -720,13 +732,8 @@ export class App implements Source, ScreenListener, SearchListener {
   /** Starts the search of the engine to move, or the analysis, which pauses while the page is hidden. */
   think() {
     if (this.screen.isEditing) return;
-    const { analysing, lines } = this.screen;
-    this.engines.think({ analyse: analysing, lines, stop: () => this.stopSearches() });
-  }
-
-  /** Another number of lines is searched for. */
-  linesChanged() {
-    this.screen.linesChanged();
+    const { analysing, engine } = this.screen;
+    this.engines.think({ analyse: analysing, lines: engine.lines, stop: () => this.stopSearches() });
   }
 
   /** Other settings say what is shown of the net and of the search. */

@@ -7,6 +7,9 @@ export function $<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
+/** Acts when an element is clicked. */
+export const click = (id: string, action: () => unknown) => ($(id).onclick = () => void action());
+
 /** Reads a message out to those who listen. */
 export function announce(text: string) {
   $("announce").textContent = text;

@@ -59,7 +59,7 @@ export async function textOf(file: File, progress: (games: number) => void): Pro
   );
   if (!format) return readText(file.stream(), progress);
   const { name, unpack } = format;
-  if (typeof unpack === "string") throw new Error(`it is packed by ${name}, which the page cannot unpack. Unpack it first: ${unpack} ${file.name}`);
+  if (typeof unpack === "string") throw new Error(`it is packed by ${name}, which the page cannot unpack: use ${unpack} first`);
   return readText(file.stream().pipeThrough(await unpack()), progress);
 }
 

@@ -6,8 +6,8 @@ import { load, save } from "./storage";
 const LOOKS = {
   /** Colours, as `style.css` names them. */
   board: ["Green", "Brown", "Blue", "Grey"],
-  /** Piece sets: the first is part of the page, the others are styles of `pieces/`, which the single file lacks. */
-  pieces: import.meta.env.MODE === "single" ? ["Cburnett"] : ["Cburnett", "Merida", "Fantasy"],
+  /** Piece sets: the first is part of the page, the others are styles of `pieces/`, which the single file carries. */
+  pieces: ["Cburnett", "Merida", "Fantasy"],
 };
 
 export function connectLooks() {
@@ -15,8 +15,8 @@ export function connectLooks() {
     const kept = String(load(what));
     dress(what, LOOKS[what].includes(kept) ? kept : LOOKS[what][0]);
   }
-  const more = LOOKS.pieces.length > 1 ? [{ name: "Pieces…", act: () => openMenu("Pieces", choices("pieces"), $("colours")) }] : [];
-  $("colours").onclick = () => openMenu("Colours of the board", [...choices("board"), ...more], $("colours"));
+  const more = { name: "Pieces…", act: () => openMenu("Pieces", choices("pieces"), $("colours")) };
+  $("colours").onclick = () => openMenu("Colours of the board", [...choices("board"), more], $("colours"));
 }
 
 function choices(what: keyof typeof LOOKS): Item[] {

@@ -62,7 +62,7 @@ export class MatchPanel implements MatchListener {
   private rest = 0;
   /** Lines that games begin with. */
   private lines: Promise<string[]> | null = null;
-  /** What the form asks for: evaluators by id, and places in `STRENGTHS` and `LENGTHS`. */
+  /** What the form asks for: evaluators by id, which may not be listed yet, and places in `STRENGTHS` and `LENGTHS`. */
   private wanted = { first: this.match?.evaluators[0] ?? DEFAULT.id, second: this.match?.evaluators[1] ?? MATERIAL.id, strength: "1", length: "2" };
 
   constructor(
@@ -74,10 +74,12 @@ export class MatchPanel implements MatchListener {
 
   private begin() {
     if (!this.mayLeave()) return;
+    const { evaluators } = this.app;
+    const { first, second, strength, length } = this.wanted;
     this.match = {
-      evaluators: [this.wanted.first, this.wanted.second],
-      strength: STRENGTHS[Number(this.wanted.strength)],
-      length: LENGTHS[Number(this.wanted.length)],
+      evaluators: [evaluators.orDefault(first), evaluators.orDefault(second)],
+      strength: STRENGTHS[Number(strength)],
+      length: LENGTHS[Number(length)],
       begun: Date.now(),
       openings: [],
       games: [],
@@ -193,13 +195,13 @@ export class MatchPanel implements MatchListener {
   private form() {
     const { wanted } = this;
     const { evaluators } = this.app;
-    const select = (field: keyof typeof wanted, label: string, options: [string, string][]) => (
-      <Select id={`match-${field}`} label={label} options={options} value={wanted[field]} choose={(value) => {
+    const select = (field: keyof typeof wanted, label: string, options: [string, string][], value = wanted[field]) => (
+      <Select id={`match-${field}`} label={label} options={options} value={value} choose={(value) => {
         wanted[field] = value;
         this.show();
       }} />
     );
-    for (const place of ["first", "second"] as const) wanted[place] = evaluators.orDefault(wanted[place]);
+    const evaluator = (field: "first" | "second", label: string) => select(field, label, evaluators.options(), evaluators.orDefault(wanted[field]));
     return (
       <form onSubmit={(event) => {
         event.preventDefault();
@@ -207,8 +209,8 @@ export class MatchPanel implements MatchListener {
       }}>
         <h2>A match of two evaluators</h2>
         <p class="quiet">They play on the board, each opening with both colours. A new match forgets the games of the one before.</p>
-        {select("first", "First", evaluators.options())}
-        {select("second", "Second", evaluators.options())}
+        {evaluator("first", "First")}
+        {evaluator("second", "Second")}
         {select("strength", "Each move", numbered(STRENGTHS.map(strengthText)))}
         {select("length", "Length", numbered(LENGTHS.map((games) => `${games} games`)))}
         <button class="primary">Start the match</button>

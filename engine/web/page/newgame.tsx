@@ -4,6 +4,7 @@ import { render } from "preact";
 import type { ClockSetting } from "./clock";
 import { $ } from "./dom";
 import type { Evaluators } from "./evaluators";
+import { sentence } from "./format";
 import { Select } from "./select";
 import { HUMAN, RATINGS, SIDES, type Side, type Strength, strengthText } from "./side";
 import { fields } from "./saved";
@@ -117,7 +118,6 @@ function remembered(): Choices {
 export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewGame | null> {
   const dialog = $<HTMLDialogElement>("new-dialog");
   const chosen = remembered();
-  for (const side of SIDES) chosen[side] = evaluators.orDefault(chosen[side]);
   // Analysis keeps the moves of the game by default.
   const keeps = () => begun && chosen.mode === "analysis";
   let fromHere = keeps();
@@ -141,8 +141,8 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
       </div>
     </fieldset>
   );
-  const select = (id: "strength" | "white" | "black" | "clock" | "start", label: string, options: [string, string][]) => (
-    <Select id={id} label={label} options={options} value={chosen[id]} choose={(value) => choose(id, value)} />
+  const select = (id: "strength" | "white" | "black" | "clock" | "start", label: string, options: [string, string][], value: string = chosen[id]) => (
+    <Select id={id} label={label} options={options} value={value} choose={(value) => choose(id, value)} />
   );
   const number = (id: "minutes" | "seconds" | "number", text: string, most: number) => (
     <label class="inline">
@@ -178,8 +178,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
         {mode === "stockfish" && radios("color", "Kibitz’s colour", COLORS)}
         {rated && select("strength", "Strength", STRENGTHS)}
         {rated && by !== "full" && slider(by)}
-        {mode === "engines" && select("white", "White’s evaluator", evaluators.options())}
-        {mode === "engines" && select("black", "Black’s evaluator", evaluators.options())}
+        {mode === "engines" && SIDES.map((side) => select(side, `${sentence(side)}’s evaluator`, evaluators.options(), evaluators.orDefault(chosen[side])))}
         {timed && select("clock", "Clock", CLOCKS)}
         {custom && <div class="pair"><span /><span class="row">{number("minutes", "minutes +", MOST.minutes)}{number("seconds", "s", MOST.seconds)}</span></div>}
         {custom && !chosen.minutes && <p class="quiet" id="clock-note">Each side begins with {LEAST_CLOCK / 1000} seconds, the shortest clock.</p>}
@@ -204,12 +203,24 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     dialog.onclose = () => {
       if (dialog.returnValue !== "start") return resolve(null);
       save("new", chosen);
-      resolve({ ...sides(chosen), clock: clock(chosen), chess960: chess960(chosen), fromHere, analyse: chosen.mode === "analysis" });
+      resolve(gameOf({ ...chosen, white: evaluators.orDefault(chosen.white), black: evaluators.orDefault(chosen.black) }, fromHere));
     };
     dialog.returnValue = "";
     draw();
     dialog.showModal();
   });
+}
+
+/** The visitor's game with White against Kibitz at a rating; the dialog will suggest it again. */
+export function gameAt(rating: number): NewGame {
+  const chosen: Choices = { ...remembered(), mode: "kibitz", color: "white", strength: "elo", clock: "none", start: "usual" };
+  chosen.steps.elo = STEPS.elo.indexOf(rating);
+  save("new", chosen);
+  return gameOf(chosen, false);
+}
+
+function gameOf(chosen: Choices, fromHere: boolean): NewGame {
+  return { ...sides(chosen), clock: clock(chosen), chess960: chess960(chosen), fromHere, analyse: chosen.mode === "analysis" };
 }
 
 function strength({ strength: by, steps }: Choices): Strength {

@@ -1,7 +1,7 @@
 /** Names of openings by position, which recognises transpositions. */
 
-/** Hexadecimal digits kept of a position's key: a position without a name gets one once in 18 million. */
-const KEY = 9;
+/** Hexadecimal digits kept of a position's key: a position without a name gets one once in 1.1 million. */
+const KEY = 8;
 
 export class Openings {
   private constructor(private readonly names: Map<string, { eco: string; name: string }>) {}

@@ -2,16 +2,17 @@
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { Board } from "./board";
-import { Console, arrowsOf, showBar } from "./console";
 import { Annotation, changesOf } from "./annotation";
-import { showReview } from "./review";
+import { arrowsOf, showBar } from "./bar";
 import { $ } from "./dom";
+import { EnginePanel } from "./enginepanel";
 import type { GameState } from "./gamestate";
 import { showCurves } from "./graph";
 import { openMenu } from "./menu";
 import { MoveList } from "./moves";
-import * as netview from "./netview";
+import type { NetPanel } from "./netpanel";
 import type { Openings } from "./openings";
+import { showReview } from "./review";
 import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
@@ -49,15 +50,17 @@ export interface ScreenListener {
   learn(side: SideName, mistakes: Mistake[]): void;
   /** The search of a node's position has come to this score. */
   searched(node: number, score: WhiteScore): void;
+  /** Other settings say what is searched or hidden. */
+  changed(what: { sameGame: boolean }): void;
+  useThreads(threads: number): void;
 }
 
 export class Screen {
   readonly board: Board;
-  readonly console: Console;
+  readonly engine: EnginePanel;
   private readonly moves: MoveList;
   private readonly annotation: Annotation;
   private openings: Openings | null = null;
-  private view: netview.View | null = null;
   /** The lines of the last search. */
   private best: Iteration[] = [];
   /** The node that they speak of; -1 where there are none. */
@@ -75,10 +78,11 @@ export class Screen {
     private readonly state: GameState,
     private readonly source: Source,
     private readonly listener: ScreenListener,
+    private readonly net: NetPanel,
   ) {
     this.board = new Board({
       moved: (uci) => listener.moved(uci),
-      lifted: (square) => this.showLifted(square),
+      lifted: (square) => this.net.lift(square),
       drew: (shape) => listener.drew(shape),
     });
     this.annotation = new Annotation((change) => listener.change(change));
@@ -89,37 +93,27 @@ export class Screen {
         openMenu(state.named(node), changesOf(state, (change) => listener.change(change)), at);
       },
     );
-    this.console = new Console((best) => this.searched(best), {
+    this.engine = new EnginePanel({
+      searched: (best) => this.searched(best),
       preview: (moves) => this.preview(moves),
       chosen: (moves) => listener.line(this.bestAt, moves),
+      changed: () => listener.changed({ sameGame: true }),
+      arrowsChanged: () => this.showSearch(),
+      threadsChanged: () => listener.useThreads(this.engine.threads),
     });
-    this.console.clear();
-    this.console.reserve(this.lines);
   }
 
-  // The controls that say what is shown
-
   get analysing(): boolean {
-    return $<HTMLInputElement>("analyse").checked && !this.unaided;
+    return this.engine.analysing && !this.unaided;
   }
 
   set analysing(on: boolean) {
-    $<HTMLInputElement>("analyse").checked = on;
-  }
-
-  /** Lines of a search. */
-  get lines(): number {
-    return Number($<HTMLSelectElement>("lines").value);
-  }
-
-  /** Keeps the place of that many lines. */
-  linesChanged() {
-    this.console.reserve(this.lines);
+    this.engine.analysing = on;
   }
 
   /** Whether evaluations are hidden: somebody solves a puzzle, or plays without help. */
   private get unaided(): boolean {
-    return this.source.puzzling || this.inPlay && !$<HTMLInputElement>("playing-help").checked;
+    return this.source.puzzling || this.inPlay && !this.engine.help;
   }
 
   /** Whether the tabs of the net may not tell either; at the usual start they give nothing away. */
@@ -137,11 +131,9 @@ export class Screen {
     const { state } = this;
     this.previewing = false;
     this.hints = [];
-    this.view = null;
     this.showBoard();
     this.moves.show(state.tree, state.report, state.at);
     $("status").textContent = state.status;
-    $("status").classList.toggle("over", state.shownOver);
     this.showOpening();
     void this.showVerdict();
     this.showStrips();
@@ -162,12 +154,7 @@ export class Screen {
     const { position, shownPly: ply, orientation } = this.state;
     const mayMove = !this.editing && this.state.mayMove;
     const netOpen = !$("panel-net").hidden && !this.silent;
-    if (netOpen) {
-      this.view = { fen: position.fen, ...this.source.evaluate() };
-      netview.showWorths(this.view, (square) => this.showLifted(square));
-      netview.showLifted(this.view, null);
-    }
-    const showNotes = this.view && $<HTMLInputElement>("show-worth").checked;
+    this.net.show(netOpen ? { fen: position.fen, ...this.source.evaluate() } : null);
     this.board.show({
       fen: position.fen,
       orientation,
@@ -177,7 +164,7 @@ export class Screen {
       dests: mayMove ? position.dests : {},
       promotions: position.promotions,
       movable: this.editing ? null : this.state.mover,
-      notes: showNotes && this.view ? netview.notes(this.view) : new Map(),
+      notes: this.net.notes,
     });
   }
 
@@ -191,10 +178,6 @@ export class Screen {
       this.showBoard();
       this.showSearch();
     }
-  }
-
-  private showLifted(square: Key | null) {
-    if (this.view) netview.showLifted(this.view, square);
   }
 
   nameOpenings(openings: Openings) {
@@ -257,8 +240,7 @@ export class Screen {
     const { unaided } = this;
     document.body.classList.toggle("unaided", unaided);
     document.body.classList.toggle("quiz", this.source.puzzling);
-    $("help-field").hidden = !this.inPlay;
-    for (const id of ["analyse", "arrows"]) $<HTMLInputElement>(id).disabled = unaided;
+    this.engine.show(unaided, this.inPlay);
     enable("draw-curve", !this.source.drawing && begun && !unaided);
     enable("review", !this.source.drawing && begun && !state.playing);
     $("pause").hidden = !engines || !state.playing;
@@ -278,7 +260,7 @@ export class Screen {
   beginSearch(node: number, fen: string, title: string) {
     this.best = [];
     this.bestAt = node;
-    this.console.begin(fen, title, this.lines);
+    this.engine.begin(fen, title);
   }
 
   /** The first move of the best line, if it is of the position looked at and not hidden. */
@@ -291,12 +273,12 @@ export class Screen {
     this.board.forgetPremove();
     this.best = [];
     this.bestAt = -1;
-    this.console.clear();
+    this.engine.clear();
   }
 
   /** Why a weaker player has played this move, and not the one on top of the lines. */
   tellChoice(move: string, { near, margin, best }: Choice) {
-    this.console.note(`It played ${move}. The search likes ${best} best; at this rating it takes any of the ${near} moves within ${margin} centipawns of it.`);
+    this.engine.note(`It played ${move}. The search likes ${best} best; at this rating it takes any of the ${near} moves within ${margin} centipawns of it.`);
   }
 
   private searched(best: Iteration[]) {
@@ -309,7 +291,7 @@ export class Screen {
   showSearch() {
     const { state } = this;
     const here = this.bestAt === state.at;
-    const arrows = $<HTMLInputElement>("arrows").checked && !this.unaided && here && !state.position.ending;
+    const arrows = this.engine.arrows && !this.unaided && here && !state.position.ending;
     this.board.arrows([...(arrows ? arrowsOf(this.best) : []), ...this.hints, ...shapesOf(state.shownNode.comment)]);
     const { ending } = state.position;
     const score = state.knownScore ?? { cp: Math.round(this.source.evaluate().value * 100) };

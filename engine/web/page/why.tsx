@@ -51,8 +51,8 @@ export class Why {
   private looked: Looked | null = null;
   private key = "";
   private picked: Key | null = null;
-  /** The mover's best first. */
-  private moves: MoveValue[] = [];
+  /** The mover's best first; `null` as long as they are not weighed. */
+  private moves: MoveValue[] | null = null;
   private reasons: string[] = [];
   private found: Found | null = null;
   private change: MoveChange | null = null;
@@ -68,7 +68,7 @@ export class Why {
     this.looked = looked;
     this.key = key;
     if (same) return this.draw();
-    this.picked = this.change = this.found = null;
+    this.picked = this.moves = this.change = this.found = null;
     this.reasons = [];
     void this.explain(looked, key);
   }
@@ -77,9 +77,10 @@ export class Why {
     const before = { ...game, moves: game.moves.slice(0, -1) };
     try {
       const sign = fen.split(" ")[1] === "w" ? 1 : -1;
-      this.moves = this.judge.weigh(before).sort((a, b) => Number(b.mates) - Number(a.mates) || sign * (b.value - a.value));
-      const played = this.moves.find(({ uci }) => uci === game.moves.at(-1));
-      if (played) this.reasons.push(ranked(played, this.moves, fen));
+      const moves = this.judge.weigh(before).sort((a, b) => Number(b.mates) - Number(a.mates) || sign * (b.value - a.value));
+      this.moves = moves;
+      const played = moves.find(({ uci }) => uci === game.moves.at(-1));
+      if (played) this.reasons.push(ranked(played, moves, fen));
       this.draw();
       // The frame between leaves time for a move on the board.
       await new Promise((resolve) => setTimeout(resolve));
@@ -93,7 +94,10 @@ export class Why {
       this.found = found;
       this.reasons.splice(1, 0, compared(played, found, this.change.mover));
     } catch (error) {
-      if (key === this.key) this.reasons.push(`More cannot be said: ${why(error)}.`);
+      if (key === this.key) {
+        this.reasons.push(`More cannot be said: ${why(error)}.`);
+        this.key = "";
+      }
     }
     this.draw();
   }
@@ -121,7 +125,7 @@ export class Why {
   // The board before the move
 
   private pick(square: Key) {
-    this.picked = this.picked !== square && this.moves.some(({ from }) => from === square) ? square : null;
+    this.picked = this.picked !== square && this.moves?.some(({ from }) => from === square) ? square : null;
     this.draw();
   }
 
@@ -130,6 +134,7 @@ export class Why {
     if (!looked) return;
     const { fen, name, orientation } = looked;
     const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
+    const values = moves?.length ? `The net’s value after every move, White’s view, before any search. ${whole}` : "There is no legal move.";
     const line = (what: string, { score, san }: Choice) => (
       <p><span class="quiet">{what}</span><b>{scoreText(score)}</b><span>{lineText(fen, san.slice(0, MOST_MOVES))}</span></p>
     );
@@ -140,14 +145,15 @@ export class Why {
         {found && line("Played", found.own)}
         {found?.other && line("Best other", found.other)}
       </div>
-      <p class="quiet">{moves.length ? `The net’s value after every move, White’s view, before any search. ${whole}` : "There is no legal move."}</p>
+      {moves && <p class="quiet">{values}</p>}
       <SmallBoard look="wide" label="The net’s value of every move" orientation={orientation} at={this.cells(looked)} pick={(square) => this.pick(square)} />
       <div>{change && details(change)}</div>
     </>, $("panel-why"));
   }
 
   private cells({ fen, game }: Looked): (square: Key) => Cell {
-    const { picked, moves } = this;
+    const { picked } = this;
+    const moves = this.moves ?? [];
     const standing = read(fen);
     const sign = fen.split(" ")[1] === "w" ? 1 : -1;
     const played = moves.find(({ uci }) => uci === game.moves.at(-1));

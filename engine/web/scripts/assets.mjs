@@ -25,7 +25,7 @@ function ask(request) {
 }
 
 /** Hexadecimal digits kept of a position's key, as in `page/openings.ts`. */
-const KEY = 9;
+const KEY = 8;
 /** Length of opening lines for matches, in plies. */
 const LINE = 8;
 

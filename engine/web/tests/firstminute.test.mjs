@@ -1,7 +1,7 @@
 // The first minute: ways to begin, whose move it is, and the card at the end of a game.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { answer, newGame, open, played, reload, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, clickMove, newGame, open, played, reload, sans, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -10,10 +10,52 @@ after(() => site.close());
 
 const status = (page) => page.textContent("#status");
 
-test("a first visit shows four ways to begin, and later ones do not", async () => {
+test("a first visit says what the page is, and shows four ways to begin", async () => {
+  const { page } = await visit(site);
+  const names = await page.$$eval("#welcome button:not(.level)", (buttons) => buttons.map(({ firstChild }) => firstChild.textContent));
+  assert.deepEqual(names, ["Play", "Analyse a game", "Puzzles", "How it thinks"]);
+  assert.equal(await page.textContent("#welcome p"), "A chess engine and its neural net, all in your browser.");
+  // They stand in place of the panel, whose controls are of no use yet.
+  assert.ok(await page.isHidden("#panel-engine"));
+  await page.click("#tab-analyse");
+  assert.ok(await page.isHidden("#welcome"));
+  assert.ok(await page.isVisible("#panel-engine"));
+});
+
+test("small screens show what the page is and the ways to begin, and the whole board", async () => {
+  for (const [width, height] of [[390, 844], [844, 390], [820, 1180]]) {
+    const { page } = await visit(site, { viewport: { width, height }, isMobile: true, hasTouch: true });
+    for (const part of ["#welcome p", "#begin-play", "#begin-inside", "#board"]) {
+      const { x, y, width: wide, height: high } = await page.locator(part).boundingBox();
+      assert.ok(x >= 0 && y >= 0 && x + wide <= width && y + high <= height, `${part} at ${width} x ${height}: ${x} ${y} ${wide} ${high}`);
+    }
+    const text = await page.$eval("#welcome p", (sentence) => sentence.scrollWidth - sentence.clientWidth);
+    assert.ok(text <= 0, `${width} x ${height}: ${text} too wide`);
+    // The board moves up after the first move, and is found where it is.
+    await clickMove(page, "e2", "e4");
+    await waitForMoves(page, 2);
+    assert.ok(await page.isHidden("#welcome"));
+    await clickMove(page, "a2", "a3");
+    await waitForMoves(page, 3);
+    assert.deepEqual((await sans(page)).filter((_, index) => index % 2 === 0), ["e4", "a3"]);
+  }
+});
+
+test("a strength begins a game at once, and the next dialog suggests it", async () => {
   const { page, errors } = await visit(site);
-  assert.deepEqual(await page.$$eval("#welcome button", (buttons) => buttons.map(({ textContent }) => textContent)), ["Play", "Analyse a game", "Puzzles", "How it thinks"]);
-  assert.ok(await page.isVisible("#welcome"));
+  await page.click("#welcome .level:has-text('Club')");
+  assert.ok(await page.isHidden("#welcome"));
+  assert.match(await page.textContent("#player-top"), /Kibitz.*rated 1400/);
+  assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^e2/);
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  await page.click("#new");
+  assert.equal(await page.textContent("#new-dialog output"), "rated 1400");
+  assert.deepEqual(errors, []);
+});
+
+test("a way to begin is not offered again", async () => {
+  const { page, errors } = await visit(site);
   await page.click("#begin-inside");
   assert.ok(await page.isHidden("#welcome"));
   await page.waitForSelector(".flow li");

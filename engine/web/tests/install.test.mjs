@@ -41,13 +41,22 @@ test("one file, opened from the disk, is the whole page", { skip: missing }, asy
   assert.equal((await sans(page))[0], "e4");
   // Its parts are inline, and allowed by their hashes.
   const policy = await page.getAttribute("meta[http-equiv=Content-Security-Policy]", "content");
-  assert.match(policy, /script-src 'sha256-\S+' 'sha256-\S+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-\S+';/);
+  assert.match(policy, /script-src 'sha256-\S+' 'sha256-\S+' 'wasm-unsafe-eval'; worker-src blob:; style-src( 'sha256-\S+'){3};/);
   assert.doesNotMatch(policy, /unsafe-inline|'unsafe-eval'|https?:/);
   await page.waitForFunction(() => document.getElementById("opening").textContent !== "");
-  const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => !/^(data|blob):/.test(name)));
-  assert.deepEqual(asked, []);
+  // Piece sets and nets that a host sends when they are chosen are part of the file.
+  await page.click("#colours");
+  await page.click("#menu button:has-text('Pieces')");
+  await page.click("#menu button:has-text('Merida')");
+  assert.match(await page.$eval("#ground piece", (piece) => getComputedStyle(piece).backgroundImage), /^url\("data:image\/svg\+xml,/);
+  assert.equal(await page.evaluate(() => document.querySelectorAll("link[rel=stylesheet]").length), 0);
   // The tour has no links, since the single file has no docs; matches work.
   await newGame(page, { mode: "analysis" });
+  await openTab(page, "net");
+  for (const [net, neurons] of [["games1191.safetensors", "451"], ["default", "512"]]) {
+    await page.selectOption("#evaluator", net);
+    await page.waitForFunction((neurons) => document.getElementById("evaluator-note").textContent.includes(neurons), neurons);
+  }
   await openTab(page, "inside");
   await page.click(".tour button");
   for (let step = 1; step < 7; step += 1) {
@@ -58,5 +67,7 @@ test("one file, opened from the disk, is the whole page", { skip: missing }, asy
   await page.selectOption("#match-strength", "1000 nodes");
   await page.click("#panel-match button:has-text('Start the match')");
   await waitForMoves(page, 10);
+  const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => !/^(data|blob):/.test(name)));
+  assert.deepEqual(asked, []);
   assert.deepEqual(errors, []);
 });

@@ -178,6 +178,29 @@ test("on a phone a match is no wider than the screen", async () => {
   assert.deepEqual(errors, []);
 });
 
+test("the form keeps its evaluators until the host has listed them", async () => {
+  const { page, errors } = await visit(site, { serviceWorkers: "block" });
+  await page.evaluate(() => {
+    const match = { evaluators: ["linear.safetensors", "material"], strength: { by: "nodes", value: 1000 }, length: 0, begun: 1, openings: [], games: [] };
+    localStorage.setItem("kibitz.match", JSON.stringify(match));
+    localStorage.setItem("kibitz.tab", '"match"');
+  });
+  let listed;
+  const waits = new Promise((resolve) => (listed = resolve));
+  await page.route("**/beside.json", async (route) => {
+    await waits;
+    await route.continue();
+  });
+  await reload(page);
+  await page.waitForSelector("#match-first");
+  assert.equal(await page.inputValue("#match-first"), "default");
+  await page.selectOption("#match-length", "2 games");
+  listed();
+  await page.waitForSelector("#match-first option[value='linear.safetensors']", { state: "attached" });
+  assert.equal(await page.inputValue("#match-first"), "linear.safetensors");
+  assert.deepEqual(errors, []);
+});
+
 test("an unreadable saved match is dropped", async () => {
   const { page, errors } = await visit(site);
   for (const kept of ["{", "7", '{"evaluators":["default"]}', '{"evaluators":["a","b"],"strength":{"by":"nodes","value":1000},"length":2,"begun":1,"openings":[],"games":[{"moves":[1]}]}']) {

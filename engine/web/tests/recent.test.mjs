@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { copied, drop, newGame, open, played, readPgn, reload, square, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
+import { copied, drop, newGame, open, openTab, played, readPgn, reload, square, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -42,6 +42,12 @@ async function draw(page, from, to) {
 const ANNOTATED = /1\. e4 \$1 \{ Mine\. \[%cal Ge2e4\] \} 1\.\.\. e5/;
 const pgn = async (page) => (await copied(page, "copy-pgn")).replaceAll("\n", " ");
 
+/** Keeps a puzzle in the browser, as a search of games does. */
+function keepPuzzle() {
+  const puzzle = { game: { start: null, moves: ["f2f3", "e7e5", "g2g4"] }, side: "black", played: "2… d6", loss: 0.9, better: ["d8h4"], chance: 1, solved: 0 };
+  localStorage.setItem("kibitz.puzzles", JSON.stringify([puzzle]));
+}
+
 /** Each way of putting another game on the board. */
 const WAYS = {
   "*Read PGN*": (page) => readPgn(page, "1. c4 *"),
@@ -62,12 +68,20 @@ const WAYS = {
     await page.goto(`${site.url}?again#moves=c2c4`);
     await page.waitForSelector("[data-ready]");
   },
+  "a puzzle": async (page) => {
+    await page.click("#tab-puzzles");
+    await page.click("#puzzle-next");
+  },
+  "a game of a match": async (page) => {
+    await openTab(page, "match");
+    await page.click("#panel-match button:is(:text('Start the match'), :text('Go on'))");
+  },
   "a link in the open page": (page) => page.evaluate(() => (location.hash = "#moves=c2c4")),
 };
 
 for (const [name, replace] of Object.entries(WAYS)) {
   test(`a study replaced by ${name} can be put back at once, and after a reload`, async () => {
-    const { page, errors } = await visit(site);
+    const { page, errors } = await visit(site, { init: keepPuzzle });
     await annotate(page);
     await replace(page);
     await offered(page, "Game replaced");

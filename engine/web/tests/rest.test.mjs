@@ -184,6 +184,15 @@ test("openings are named, by transposition too; the list and the keys go through
   assert.match(await page.textContent("#announce"), /White: pawn to c4/);
 });
 
+test("a link that is pasted in place of a PGN is followed", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, "https://kibitz.example/page/#moves=e2e4,e7e5&ply=1");
+  await played(page, "e4", "e5");
+  assert.equal(await page.textContent("#status"), "Black to move");
+  assert.ok(await page.isHidden("#open-panel"));
+  assert.deepEqual(errors, []);
+});
+
 test("a link holds game and place", async () => {
   const { page } = await visit(site, { path: "#moves=e2e4,c7c5,g1f3&ply=2" });
   const link = await copied(page, "copy-link");

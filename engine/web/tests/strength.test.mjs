@@ -48,7 +48,7 @@ test("bar, arrows and thoughts are off while one plays, and come back by a switc
   const arrows = () => page.locator(".cg-shapes g[cgHash]").count();
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   assert.deepEqual(await help(), [false, false]);
-  assert.ok(await page.isDisabled("#analyse"));
+  assert.ok(await page.isHidden("#analyse"));
   await type(page, "e4");
   await waitForMoves(page, 2);
   assert.equal(await arrows(), 0);

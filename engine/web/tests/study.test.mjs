@@ -336,7 +336,7 @@ test("files of games are opened by a button, gzip is unpacked, and what cannot b
   await toast(page, "binary.zst cannot be read: it holds binary data");
   await played(page, "d4");
   await drop(page, "games.zip", Buffer.from("PK\u0003\u0004"));
-  await toast(page, "games.zip cannot be read: it is packed by ZIP");
+  await toast(page, "games.zip cannot be read: it is packed by ZIP, which the page cannot unpack: use unzip first.");
 });
 
 test("a FEN is read by its placement alone, and what is wrong with one is said", async () => {

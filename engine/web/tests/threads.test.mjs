@@ -1,7 +1,7 @@
 // Search with several threads, in a cross-origin isolated page.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, reload, type, visit, waitForMoves } from "./browser.mjs";
+import { newGame, open, openTab, reload, type, visit, waitForMoves } from "./browser.mjs";
 
 const ISOLATED = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 
@@ -39,6 +39,7 @@ const helped = (page, helpers) =>
 test("a host's headers allow threads, which help in an analysis and end with it", async () => {
   Object.assign(site.headers, ISOLATED);
   const { page, errors } = await visit(site, { init, serviceWorkers: "block" });
+  await openTab(page, "engine");
   assert.equal(await page.inputValue("#threads"), "2", "half of the cores");
   await page.selectOption("#threads", "3");
   await newGame(page, { mode: "analysis" });

@@ -160,9 +160,9 @@ test("a net without neurons is refused, and the board lives on", async () => {
   await page.setInputFiles("#net-file", { name: "hollow.safetensors", mimeType: "", buffer: hollowNet() });
   await toast(page, "hollow.safetensors cannot be used");
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
+  await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("value, without search"));
   await type(page, "e4");
   await waitForMoves(page, 2);
-  await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("value, without search"));
   assert.match(await page.textContent("#evaluator-note"), /512/);
   assert.deepEqual(errors, []);
 });

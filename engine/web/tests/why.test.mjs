@@ -37,6 +37,31 @@ test("the last move is compared with all others and described", async () => {
   assert.deepEqual(errors, []);
 });
 
+test("where the moves cannot be weighed, none of another position are shown", async () => {
+  const init = () => {
+    const { encode } = TextEncoder.prototype;
+    TextEncoder.prototype.encode = function (text) {
+      if (globalThis.failing && text.includes('"op":"weigh"')) throw new Error("no memory");
+      return encode.call(this, text);
+    };
+  };
+  const { page } = await visit(site, { path: "#moves=e2e4,e7e5", init });
+  await openTab(page, "why");
+  await page.waitForSelector(".choices p:nth-child(2)");
+  assert.match(await at(page, "e5").getAttribute("aria-label"), /^e5, empty, e5 /);
+  await page.evaluate(() => (globalThis.failing = true));
+  await page.click("#previous");
+  await page.waitForSelector("#panel-why h2:has-text('Why 1. e4?')");
+  assert.deepEqual(await reasons(page), ["More cannot be said: no memory."]);
+  assert.equal(await at(page, "e5").getAttribute("aria-label"), "e5, empty");
+  assert.doesNotMatch(await page.textContent("#panel-why"), /no legal move/);
+  // It is tried again.
+  await page.evaluate(() => (globalThis.failing = false));
+  await page.click("#tab-engine");
+  await page.click("#tab-why");
+  await page.waitForSelector(".choices p:nth-child(2)");
+});
+
 test("a mate, the only move, and the start", async () => {
   const { page, errors } = await visit(site, { path: "#fen=k7/8/1K6/8/8/8/8/7R_w_-_-_0_1" });
   await openTab(page, "why");
