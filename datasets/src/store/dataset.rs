@@ -36,7 +36,7 @@ impl Dataset {
         Dataset::open_rows(path)
     }
 
-    /// Returns what a dataset holds.
+    /// Returns the kind of the dataset in a folder.
     ///
     /// # Errors
     /// As [`Dataset::open`].

@@ -134,9 +134,9 @@ pub enum StoreError {
     OtherKind {
         /// The folder.
         path: PathBuf,
-        /// What it holds.
+        /// Kind of the dataset.
         found: Kind,
-        /// What is needed.
+        /// Kind that is required.
         wanted: Kind,
     },
     /// The dataset holds the unfinished build of another command.

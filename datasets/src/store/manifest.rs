@@ -50,7 +50,7 @@ pub struct Manifest {
     pub format_version: u64,
     /// Program that sealed it, with its version.
     pub tool: String,
-    /// What the dataset holds.
+    /// Kind of the dataset, by its rows.
     #[serde(default, skip_serializing_if = "is_of_evaluations")]
     pub kind: Kind,
     /// Filters applied to all sources.

@@ -263,7 +263,7 @@ fn add_source<R: FromSource>(
     Ok(whole?)
 }
 
-/// Returns what a build counts as labels.
+/// Returns the plural of a labelled position or a move read.
 fn labels_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Evaluations => "labels",
@@ -309,7 +309,7 @@ fn known_source<R: Row>(
 /// records.
 #[derive(Serialize)]
 struct Sealed<'a> {
-    /// What the dataset holds.
+    /// Kind of the dataset.
     kind: Kind,
     /// Path of the dataset, lossy: JSON cannot hold paths that are not Unicode.
     out: String,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// Histograms over the rows of a dataset, and their report.
 pub trait Counted: Serialize + Sized {
-    /// What is counted.
+    /// Row of the dataset.
     type Row: Row;
 
     /// Returns empty histograms.
@@ -33,7 +33,7 @@ pub trait Counted: Serialize + Sized {
 /// positions are moves.
 #[derive(Serialize)]
 pub struct Report<'a, H> {
-    /// What the dataset holds.
+    /// Kind of the dataset.
     pub kind: Kind,
     /// Games seen.
     pub games: u64,

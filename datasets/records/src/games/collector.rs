@@ -9,13 +9,13 @@ use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 /// Collector of the rows of a game.
 pub(crate) trait Collector: Default {
-    /// What is collected.
+    /// Row that a position or a move becomes.
     type Row: Row;
 
-    /// Reason to count a game without anything to collect.
+    /// Skip reason of a game without an evaluation or a move.
     const NOTHING: SkipReason;
 
-    /// Returns whether the game had anything to collect, whatever the filters.
+    /// Returns whether the game has an evaluation or a move, whatever the filters.
     fn has_any(&self) -> bool;
 
     /// Takes the score of the current position from a packed format; `None` for "no score".

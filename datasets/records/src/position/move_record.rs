@@ -254,6 +254,29 @@ mod tests {
     }
 
     #[test]
+    fn worked_example_of_the_documentation() {
+        let document = include_str!("../../../../docs/record.md");
+        let line = |name: &str| {
+            let line = document.lines().find(|line| line.starts_with(name));
+            line.unwrap()[name.len()..].trim().to_string()
+        };
+        let fen: Fen = line("moved:").parse().unwrap();
+        let position: Chess = fen.into_position(CastlingMode::Chess960).unwrap();
+        let words = line("move:");
+        let words: Vec<&str> = words.split(' ').collect();
+        let uci: UciMove = words[0].parse().unwrap();
+        let speed = Speed::NAMES.iter().find(|(_, name)| *name == words[2]);
+        let mover = Mover {
+            rating: words[1].parse().ok(),
+            speed: speed.map(|(speed, _)| *speed),
+            seconds: words[3].parse().ok(),
+        };
+        let record = MoveRecord::new(&position, uci.to_move(&position).unwrap(), mover, 0);
+        let hex: Vec<String> = record.0.iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(hex.join(" "), line("bytes:"));
+    }
+
+    #[test]
     fn times_round_down_to_two_steps_an_octave() {
         let left = |seconds| {
             let mover = Mover {

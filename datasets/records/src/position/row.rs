@@ -15,7 +15,7 @@ use crate::position::board::{BOARD_BYTES, Board};
 /// Size of a row in bytes.
 pub const ROW_BYTES: usize = 32;
 
-/// What a dataset holds.
+/// Kind of a dataset, by its rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
