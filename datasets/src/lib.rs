@@ -1,9 +1,9 @@
-//! Datasets: reads sources of games or positions on all cores, and stores the labelled positions in
-//! a sealed dataset. [`records`] defines a labelled position.
+//! Datasets: reads sources of games or positions on all cores, and stores the labelled positions, or
+//! the moves, in a sealed dataset. [`records`] defines a labelled position and a move.
 //!
 //! A dump becomes a [`Source`] of text chunks, a chunk becomes games ([`read_games`]), a game
 //! becomes [`Record`]s, and a [`Builder`] seals them into a [`Dataset`], which is read in shuffled
-//! blocks.
+//! blocks. A `Builder<MoveRecord>` and a `Dataset<MoveRecord>` do the same with moves.
 //!
 //! ```
 //! use datasets::{Filters, SourceCounts, read_games};
@@ -54,14 +54,15 @@ mod source;
 mod store;
 
 pub use error::Error;
-pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
+pub use reading::{Batch, Chunk, Damage, Finished, FromSource, GameTexts, Reading, read_labelled};
 pub use records::binary_formats::{PackedFormat, write_viriformat};
-pub use records::games::{Ply, Transcript, games, read_games};
+pub use records::games::{Ply, Transcript, games, read_games, read_moves};
 pub use records::position::{
-    EvalComment, GameResult, Keyed, Label, Month, Origin, Phase, Record, format_eval, parse_eval,
+    EvalComment, GameResult, Keyed, Kind, Label, Month, MoveRecord, Mover, Origin, Phase, Record,
+    Row, Speed, format_eval, parse_eval,
 };
 pub use records::selection::{
-    Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
+    Filters, GameId, SkipReason, SourceCounts, Split, TdLambda, Termination,
 };
 pub use records::text_formats::{PositionFormat, read_positions};
 pub use source::{PartOf, PartRead, Source, SourceError, digest_of};

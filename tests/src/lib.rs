@@ -16,7 +16,7 @@ pub mod training;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use datasets::{Dataset, Record, Split};
+use datasets::{Dataset, Record, Row, Split};
 use serde_json::Value;
 pub use test_support::{limited, program, program_path, shared, skip};
 
@@ -181,12 +181,20 @@ pub fn stats(dataset: &Path) -> Value {
     serde_json::from_str(&said.out).expect("stats prints JSON")
 }
 
-/// Returns all records of one split of a dataset, in order.
+/// Returns all records of one split of a dataset of evaluations, in order.
 ///
 /// # Panics
 /// If the dataset cannot be read.
 pub fn records(dataset: &Path, split: Split) -> Vec<Record> {
-    let dataset = Dataset::open(dataset).expect("a dataset");
+    rows(dataset, split)
+}
+
+/// Returns all rows of one split of a dataset, in order.
+///
+/// # Panics
+/// If the dataset cannot be read.
+pub fn rows<R: Row>(dataset: &Path, split: Split) -> Vec<R> {
+    let dataset = Dataset::<R>::open_rows(dataset).expect("a dataset");
     let blocks = dataset.blocks(split).expect("an index of blocks");
     let blocks: Vec<_> = blocks.map(|block| block.expect("a block")).collect();
     blocks.concat()
@@ -197,17 +205,23 @@ pub fn both_sides(dataset: &Path) -> [Vec<Record>; 2] {
     [Split::Train, Split::Validation].map(|split| records(dataset, split))
 }
 
-/// Returns everything that equal datasets share: the records of both splits, and the output of
+/// Returns everything that equal datasets of evaluations share: [`contents_of`].
+pub fn contents(dataset: &Path) -> ([Vec<Record>; 2], Value) {
+    contents_of(dataset)
+}
+
+/// Returns everything that equal datasets share: the rows of both splits, and the output of
 /// `stats` without the folder's size, which depends on when RocksDB compacts.
 ///
 /// # Panics
 /// If the dataset cannot be read.
-pub fn contents(dataset: &Path) -> ([Vec<Record>; 2], Value) {
+pub fn contents_of<R: Row>(dataset: &Path) -> ([Vec<R>; 2], Value) {
     let mut stats = stats(dataset);
     let object = stats.as_object_mut().expect("stats prints an object");
     object.remove("bytes_on_disk");
     object.remove("bytes_per_position");
-    (both_sides(dataset), stats)
+    let sides = [Split::Train, Split::Validation].map(|split| rows(dataset, split));
+    (sides, stats)
 }
 
 /// Copies a folder.

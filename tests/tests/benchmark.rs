@@ -42,6 +42,10 @@ fn the_benchmark_runs_on_a_small_dump() {
     assert_eq!(report["text_bytes"], contents.text_bytes);
     assert_eq!(report["dataset"]["games"], contents.games);
     assert_eq!(report["dataset"]["labels"], contents.labels);
+    assert!(
+        report["moves"]["labels"].as_u64() > contents.labels.into(),
+        "{report}"
+    );
     let counted = Command::new("valgrind").arg("--version").output().is_ok();
     if !counted {
         skip("valgrind is not installed, no instructions are counted");
@@ -49,6 +53,7 @@ fn the_benchmark_runs_on_a_small_dump() {
     let rows = report["contenders"].as_array().expect("rows");
     for (name, input) in [
         ("ingest build", "dump"),
+        ("build --moves", "dump"),
         ("zstd -dc", "dump"),
         ("ingest build", "single frame"),
         ("zstd -dc", "single frame"),

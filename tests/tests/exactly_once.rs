@@ -9,13 +9,15 @@ use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use datasets::{Dataset, MoveRecord, Record, Row};
 use tests::dump::{Dump, Frames};
 use tests::exit::{DAMAGED, MISSING, REFUSED};
 use tests::interrupted::{building, has_progress, interrupt};
 use tests::pzstd::framed;
 use tests::server::BreakingServer;
 use tests::{
-    Said, build, contents, copy, merge, merging, program, records, run, sample, stats, text_of,
+    Said, build, contents, contents_of, copy, merge, merging, program, records, run, sample, stats,
+    text_of,
 };
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
@@ -101,7 +103,7 @@ struct Chain<'a> {
 impl Chain<'_> {
     /// Starts a build and kills it after `delay`. Returns its standard error and its phase; `None`
     /// if it had ended.
-    fn kill_after(&self, delay: Duration, log: &Path) -> (String, Option<Phase>) {
+    fn kill_after<R: Row>(&self, delay: Duration, log: &Path) -> (String, Option<Phase>) {
         let spilled_before = spilled(&self.dataset);
         let mut command = building(self.sources, &self.dataset);
         command.stderr(File::create(log).unwrap());
@@ -115,13 +117,13 @@ impl Chain<'_> {
         let phase = ended
             .is_none()
             .then(|| phase(&self.dataset, spilled_before));
-        self.assert_before_or_after();
+        self.assert_before_or_after::<R>();
         (stderr, phase)
     }
 
     /// Asserts that a reader finds the dataset before or the one after, complete.
-    fn assert_before_or_after(&self) {
-        let found = datasets::Dataset::open(&self.dataset);
+    fn assert_before_or_after<R: Row>(&self) {
+        let found = Dataset::<R>::open_rows(&self.dataset);
         let found = found
             .as_ref()
             .map(|dataset| &*dataset.manifest().fingerprint);
@@ -140,6 +142,16 @@ impl Chain<'_> {
 /// `KILL_SEED` selects other moments.
 #[test]
 fn kill_9_at_random_moments_changes_nothing() {
+    kills_change_nothing::<Record>(&[]);
+}
+
+#[test]
+fn kill_9_changes_no_dataset_of_moves() {
+    kills_change_nothing::<MoveRecord>(&[Path::new("--moves")]);
+}
+
+/// Kills builds with `options`, which pass as some of the sources.
+fn kills_change_nothing<R: Row>(options: &[&Path]) {
     const KILLS: usize = 30;
     /// Required number of builds that resumed after a kill.
     const RESUMED: usize = 10;
@@ -150,9 +162,10 @@ fn kill_9_at_random_moments_changes_nothing() {
     let mut random = fastrand::Rng::with_seed(seed);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let sources: &[&Path] = &[&MONTHS.first, &MONTHS.second];
+    let sources = &[&[&*MONTHS.first, &MONTHS.second], options].concat()[..];
     let (base, added, alone) = (path("base"), path("added"), path("alone"));
-    build(&[&sample(OLD), &sample(JUNE)], &base).succeeded();
+    let samples = [sample(OLD), sample(JUNE)];
+    build(&[&[&*samples[0], &samples[1]], options].concat(), &base).succeeded();
     copy(&base, &added);
     build(sources, &added).succeeded();
     let started = Instant::now();
@@ -162,7 +175,7 @@ fn kill_9_at_random_moments_changes_nothing() {
     let mut longest = started.elapsed() * 2 / 5;
     let [base_print, added_print, alone_print] =
         [&base, &added, &alone].map(|path| stats(path)["fingerprint"].as_str().unwrap().to_owned());
-    let (added, alone) = (contents(&added), contents(&alone));
+    let (added, alone) = (contents_of::<R>(&added), contents_of::<R>(&alone));
 
     let (mut moments, mut resumed, mut ended) = (Vec::new(), Vec::new(), 0);
     let mut phases = [0; 3];
@@ -184,7 +197,7 @@ fn kill_9_at_random_moments_changes_nothing() {
         let mut behind = 0;
         for _ in 0..MOST_IN_A_ROW {
             let delay = longest.mul_f64(random.f64());
-            let (stderr, phase) = chain.kill_after(delay, &path("stderr"));
+            let (stderr, phase) = chain.kill_after::<R>(delay, &path("stderr"));
             if let Some(games) = resumed_behind(&stderr) {
                 resumed.push(games);
             }
@@ -206,7 +219,7 @@ fn kill_9_at_random_moments_changes_nothing() {
         }
         let expected = if onto_base { &added } else { &alone };
         assert!(
-            contents(&chain.dataset) == *expected,
+            contents_of(&chain.dataset) == *expected,
             "seed {seed}, chain {number}, killed at {moments:?}, last resumed behind {behind}"
         );
         assert!(!chain.dataset.join("spill").exists());
@@ -396,7 +409,7 @@ fn resumes_after_a_lost_connection() {
         assert_eq!(resumed_behind(&said.err).is_some(), resumed, "{}", said.err);
         said.failed(MISSING, &[&server.url, "404", "same command again"]);
         assert!(has_progress(&dataset));
-        assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
+        assert!(Dataset::open(&dataset).is_err(), "it was sealed");
     }
     // Missing ranges are not requested again.
     assert_eq!(server.requests(), 4);
@@ -421,7 +434,7 @@ fn a_connection_that_is_lost_at_once_stops_a_build() {
         server.set_rest_missing(true);
         let sources = [Path::new(&server.url), &MONTHS.first];
         build(&sources, &dataset).failed(MISSING, &[&server.url, "same command again"]);
-        assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
+        assert!(Dataset::open(&dataset).is_err(), "it was sealed");
     }
 }
 
@@ -568,7 +581,7 @@ fn readers_and_a_build_do_not_disturb_each_other() {
     let path = |name: &str| folder.path().join(name);
     let dataset = path("a");
     build(&[&sample(OLD)], &dataset).succeeded();
-    let read = |dataset: &datasets::Dataset| {
+    let read = |dataset: &Dataset| {
         let splits = [datasets::Split::Train, datasets::Split::Validation];
         for split in splits {
             let blocks = dataset.blocks(split).unwrap();
@@ -576,7 +589,7 @@ fn readers_and_a_build_do_not_disturb_each_other() {
             assert_eq!(records as u64, dataset.len(split));
         }
     };
-    let first = datasets::Dataset::open(&dataset).unwrap();
+    let first = Dataset::open(&dataset).unwrap();
     let mut reads = 0;
     thread::scope(|scope| {
         let (dataset, folder) = (&dataset, folder.path());
@@ -589,7 +602,7 @@ fn readers_and_a_build_do_not_disturb_each_other() {
             }
         });
         while !builds.is_finished() {
-            read(&datasets::Dataset::open(dataset).unwrap());
+            read(&Dataset::open(dataset).unwrap());
             stats(dataset);
             reads += 1;
         }

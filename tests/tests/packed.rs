@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use datasets::{
-    Filters, GameResult, Label, Origin, PackedFormat, Record, SkipReason, SourceCounts,
+    Filters, GameResult, Label, MoveRecord, Origin, PackedFormat, Record, SkipReason, SourceCounts,
     read_labelled,
 };
 use shakmaty::fen::Fen;
@@ -116,6 +116,56 @@ fn viriformat_is_read_as_its_crate_writes_it() {
         assert_eq!((tally.games, tally.games_kept), (400, 400));
         assert_eq!(tally.labels as usize, records.len());
     }
+}
+
+/// Returns the moves of each game, each checked to lead to the position of the next.
+fn moves(format: PackedFormat, bytes: &[u8]) -> (Vec<Vec<MoveRecord>>, SourceCounts) {
+    let (mut games, mut tally) = (Vec::new(), SourceCounts::default());
+    let filters = Filters {
+        chess960: true,
+        ..Filters::default()
+    };
+    format.read_moves(bytes, &filters, &mut tally, |_, moves| {
+        games.push(moves.to_vec())
+    });
+    let fen = |played: &MoveRecord| format!("{} 0 1", played.position().epd());
+    for game in &games {
+        for pair in game.windows(2) {
+            let mut position = read_fen(&fen(&pair[0]));
+            let m = pair[0].uci().to_move(&position).unwrap();
+            position.play_unchecked(m);
+            let next = Record::new(&position, Label::from_centipawns(0), Origin::default());
+            assert_eq!(next.epd(), pair[1].position().epd());
+        }
+    }
+    (games, tally)
+}
+
+/// Moves come from packed games too, scored or not, with unknown players.
+#[test]
+fn packed_games_bring_their_moves() {
+    let epds = |records: &[Record]| records.iter().map(Record::epd).collect::<Vec<_>>();
+    for chess960 in [false, true] {
+        let viri = viri(100, 5, chess960);
+        let (games, tally) = moves(PackedFormat::Viriformat, &viri.games.concat());
+        assert_eq!((games.len(), tally.unrated), (100, 100));
+        for (game, records) in games.iter().zip(&viri.records) {
+            let positions = game.iter().map(MoveRecord::position).collect::<Vec<_>>();
+            assert_eq!(epds(&positions), epds(records));
+        }
+    }
+    let (bytes, records) = &*BINPACK;
+    let (games, tally) = moves(PackedFormat::Binpack, bytes);
+    let count: usize = games.iter().map(Vec::len).sum();
+    assert!(count > records.len(), "unscored positions have moves too");
+    assert_eq!(tally.labels as usize, count);
+    assert_eq!(tally.skipped, [].into());
+    let players = games.concat();
+    assert!(
+        players
+            .iter()
+            .all(|played| played.rating().is_none() && played.speed().is_none())
+    );
 }
 
 #[test]

@@ -9,7 +9,8 @@ mod viriformat;
 use serde::{Deserialize, Serialize};
 use shakmaty::{CastlingMode, Chess, FromSetup, PositionError, Setup};
 
-use crate::position::{Label, Record};
+use crate::games::{Evaluations, PlayedMoves};
+use crate::position::{Label, MoveRecord, Record};
 use crate::selection::{Filters, GameId, SourceCounts};
 
 /// A packed format.
@@ -73,9 +74,34 @@ impl PackedFormat {
         each: impl FnMut(GameId, &[Record]),
     ) {
         match self {
-            PackedFormat::Viriformat => viriformat::read(bytes, filters, tally, each),
+            PackedFormat::Viriformat => {
+                viriformat::read::<Evaluations>(bytes, filters, tally, each);
+            }
             PackedFormat::Bullet => bullet::read(bytes, filters, tally, each),
-            PackedFormat::Binpack => binpack::read(bytes, filters, tally, each),
+            PackedFormat::Binpack => binpack::read::<Evaluations>(bytes, filters, tally, each),
+        }
+    }
+
+    /// Returns whether the format has moves.
+    pub fn has_moves(self) -> bool {
+        self != PackedFormat::Bullet
+    }
+
+    /// Reads whole units and calls `each` with the moves of each game; there are none if the format
+    /// lacks them ([`PackedFormat::has_moves`]).
+    pub fn read_moves(
+        self,
+        bytes: &[u8],
+        filters: &Filters,
+        tally: &mut SourceCounts,
+        each: impl FnMut(GameId, &[MoveRecord]),
+    ) {
+        match self {
+            PackedFormat::Viriformat => {
+                viriformat::read::<PlayedMoves>(bytes, filters, tally, each);
+            }
+            PackedFormat::Bullet => {}
+            PackedFormat::Binpack => binpack::read::<PlayedMoves>(bytes, filters, tally, each),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod counts;
 mod filters;
-mod speed;
 mod split;
 mod start;
 mod tags;
@@ -11,7 +10,6 @@ mod termination;
 
 pub use counts::{SkipReason, SourceCounts};
 pub use filters::Filters;
-pub use speed::Speed;
 pub use split::{GameId, Split};
 pub use td_lambda::TdLambda;
 pub use termination::Termination;

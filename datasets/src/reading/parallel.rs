@@ -17,13 +17,13 @@ use host::{Workers, read_ahead};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::reading::FromSource;
 use crate::source::{
     Content, DigestNode, End, FrameDecoder, PartOf, PartRead, Place, Segment, Source, SourceError,
 };
-use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
+use records::games::{Boundary, any_tag_games, ends_with_result};
 use records::position::Record;
 use records::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
-use records::text_formats::read_positions;
 
 /// Longest game accepted: the longest legal one, 5,898 moves with a kilobyte of comment each, fits.
 pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
@@ -37,17 +37,28 @@ const AHEAD_PER_THREAD: usize = 1;
 /// Segments in flight per thread: enough that no worker waits for another's slow segment.
 const WINDOW_PER_THREAD: usize = 2;
 
-/// Labelled positions of a stretch of a source, and its counts.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// Training positions in source order.
-    pub train: Vec<Record>,
-    /// Positions of held-out games, in source order.
-    pub validation: Vec<Record>,
+/// Rows of a stretch of a source, and its counts.
+#[derive(Debug)]
+pub struct Batch<R = Record> {
+    /// Training rows in source order.
+    pub train: Vec<R>,
+    /// Rows of held-out games, in source order.
+    pub validation: Vec<R>,
     /// Counts of the stretch.
     pub tally: SourceCounts,
     /// Point after the batch from which reading can resume.
     pub(crate) checkpoint: Option<ResumePoint>,
+}
+
+impl<R> Default for Batch<R> {
+    fn default() -> Batch<R> {
+        Batch {
+            train: Vec::new(),
+            validation: Vec::new(),
+            tally: SourceCounts::default(),
+            checkpoint: None,
+        }
+    }
 }
 
 /// Resume point of a source, with the state carried over from the text before it.
@@ -151,12 +162,11 @@ struct PartialGame {
 }
 
 /// Result of parsing one segment.
-#[derive(Default)]
-struct SegmentGames {
+struct SegmentGames<R> {
     /// Text before the first start of a game.
     head: PartialGame,
-    /// Positions of the games between head and tail.
-    batch: Batch,
+    /// Rows of the games between head and tail.
+    batch: Batch<R>,
     /// Text from the last start of a game on; `None` if no game starts here.
     tail: Option<PartialGame>,
     /// Error after the parsed text.
@@ -165,13 +175,25 @@ struct SegmentGames {
     buffer: Vec<u8>,
 }
 
-impl SegmentGames {
+impl<R> Default for SegmentGames<R> {
+    fn default() -> SegmentGames<R> {
+        SegmentGames {
+            head: PartialGame::default(),
+            batch: Batch::default(),
+            tail: None,
+            damage: None,
+            buffer: Vec::new(),
+        }
+    }
+}
+
+impl<R: FromSource> SegmentGames<R> {
     /// Parses a segment.
     fn of(
         parser: Parser,
         segment: io::Result<Segment>,
         decoder: &mut FrameDecoder,
-    ) -> SegmentGames {
+    ) -> SegmentGames<R> {
         let (games, buffer) = match segment {
             Ok(Segment::Text(text)) => (read_text(parser, &text), text),
             Ok(Segment::Frame(frame)) => (read_frame(parser, &frame, decoder), frame),
@@ -181,7 +203,7 @@ impl SegmentGames {
     }
 
     /// Creates the result of a segment that could not be parsed at all.
-    fn damaged(error: io::Error) -> SegmentGames {
+    fn damaged(error: io::Error) -> SegmentGames<R> {
         SegmentGames {
             damage: Some(error),
             ..SegmentGames::default()
@@ -241,17 +263,17 @@ impl Reading {
         &self.source
     }
 
-    /// Reads all labelled positions on up to `threads` threads; calls `each` with batches in source
-    /// order. After damage, reading continues at the next frame if there is one.
+    /// Reads all rows on up to `threads` threads; calls `each` with batches in source order. After
+    /// damage, reading continues at the next frame if there is one.
     ///
     /// # Errors
-    /// Errors of `each`, which stop the reading; [`SourceError::OtherSource`],
-    /// [`SourceError::Interrupted`], [`Error::NoThread`].
-    pub fn run(
+    /// Errors of `each`, which stop the reading; [`SourceError::NoMoves`],
+    /// [`SourceError::OtherSource`], [`SourceError::Interrupted`], [`Error::NoThread`].
+    pub fn run<R: FromSource>(
         self,
         filters: &Filters,
         threads: usize,
-        each: impl FnMut(Batch) -> Result<(), Error>,
+        each: impl FnMut(Batch<R>) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
         self.run_unless_stopped(filters, threads, &AtomicBool::new(false), each)
     }
@@ -261,15 +283,18 @@ impl Reading {
     ///
     /// # Errors
     /// As [`Reading::run`]; [`Error::Stopped`].
-    pub fn run_unless_stopped(
+    pub fn run_unless_stopped<R: FromSource>(
         self,
         filters: &Filters,
         threads: usize,
         stop: &AtomicBool,
-        mut each: impl FnMut(Batch) -> Result<(), Error>,
+        mut each: impl FnMut(Batch<R>) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
         let Reading { source, mut joiner } = self;
         let path = source.path().to_path_buf();
+        if !R::OF_BARE_POSITIONS && !source.content().has_moves() {
+            return Err(SourceError::NoMoves { path }.into());
+        }
         let parser = Parser {
             path: &path,
             content: source.content(),
@@ -296,7 +321,7 @@ impl Reading {
                 let mut decoder = FrameDecoder::new();
                 Ok(move |task: Task<_>| {
                     Ok::<_, Infallible>(
-                        task.map(|segment| SegmentGames::of(parser, segment, &mut decoder)),
+                        task.map(|segment| SegmentGames::<R>::of(parser, segment, &mut decoder)),
                     )
                 })
             };
@@ -319,13 +344,13 @@ impl Reading {
                 content: source.content(),
                 filters: &filters,
             };
-            let mut batch = Batch::default();
+            let mut batch = Batch::<R>::default();
             if source.is_at_border() {
                 joiner.take_beyond(&mut source, parser, &mut batch)?;
             }
             let end = source.end()?;
             let finished = joiner.end(parser, end, &mut batch)?;
-            Ok::<(Batch, Finished), SourceError>((batch, finished))
+            Ok::<(Batch<R>, Finished), SourceError>((batch, finished))
         });
         let (batch, finished) = ended.ok_or(Error::Stopped)??;
         each(batch)?;
@@ -343,7 +368,7 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     /// Parses whole games into a batch.
-    fn read(&self, text: &[u8], batch: &mut Batch) {
+    fn read<R: FromSource>(&self, text: &[u8], batch: &mut Batch<R>) {
         #[cfg(test)]
         tests::panic_if_marked(text);
         let Batch {
@@ -352,20 +377,19 @@ impl Parser<'_> {
             tally,
             ..
         } = batch;
-        let mut each =
-            |id: GameId, records: &[Record]| match id.split(self.filters.validation_percent) {
-                Split::Train => train.extend_from_slice(records),
-                Split::Validation => validation.extend_from_slice(records),
-            };
+        let mut each = |id: GameId, rows: &[R]| match id.split(self.filters.validation_percent) {
+            Split::Train => train.extend_from_slice(rows),
+            Split::Validation => validation.extend_from_slice(rows),
+        };
         if let Some(format) = self.content.packed {
-            return format.read(text, self.filters, tally, each);
+            return R::read_packed(text, format, self.filters, tally, each);
         }
         match (self.content.positions, self.content.boundary) {
-            (Some(format), _) => read_positions(text, format, self.filters, tally, each),
+            (Some(format), _) => R::read_positions(text, format, self.filters, tally, each),
             // Parsed one by one: a game must not affect the next one in the same segment.
             (None, Boundary::AnyTag) => any_tag_games(text)
-                .for_each(|game| read_games(game, self.filters, tally, &mut each)),
-            (None, _) => read_games(text, self.filters, tally, each),
+                .for_each(|game| R::read_games(game, self.filters, tally, &mut each)),
+            (None, _) => R::read_games(text, self.filters, tally, each),
         }
     }
 }
@@ -408,7 +432,7 @@ impl Iterator for Segments {
     }
 }
 
-fn read_text(parser: Parser, text: &[u8]) -> SegmentGames {
+fn read_text<R: FromSource>(parser: Parser, text: &[u8]) -> SegmentGames<R> {
     let mut reader = SegmentReader::new(parser);
     let read = reader.take(text);
     reader.end(&text[read..], None)
@@ -416,7 +440,11 @@ fn read_text(parser: Parser, text: &[u8]) -> SegmentGames {
 
 /// Decodes and parses a frame. A corrupt frame yields nothing, since none of its text is
 /// trustworthy; a truncated one yields the text it has.
-fn read_frame(parser: Parser, frame: &[u8], decoder: &mut FrameDecoder) -> SegmentGames {
+fn read_frame<R: FromSource>(
+    parser: Parser,
+    frame: &[u8],
+    decoder: &mut FrameDecoder,
+) -> SegmentGames<R> {
     let mut decoding = match decoder.begin(frame) {
         Ok(decoding) => decoding,
         Err(error) => return SegmentGames::damaged(error),
@@ -440,9 +468,9 @@ fn read_frame(parser: Parser, frame: &[u8], decoder: &mut FrameDecoder) -> Segme
 }
 
 /// Incremental parser of a stretch of text that comes in pieces.
-struct SegmentReader<'a> {
+struct SegmentReader<'a, R> {
     parser: Parser<'a>,
-    games: SegmentGames,
+    games: SegmentGames<R>,
     /// Whether the first start of a game was seen.
     split: bool,
     /// Whether an oversized game is being skipped.
@@ -452,8 +480,8 @@ struct SegmentReader<'a> {
 /// Bytes kept at the end of skipped text, which may belong to the start of a game.
 pub(crate) const OVERLAP: usize = 1 << 12;
 
-impl<'a> SegmentReader<'a> {
-    fn new(parser: Parser<'a>) -> SegmentReader<'a> {
+impl<'a, R: FromSource> SegmentReader<'a, R> {
+    fn new(parser: Parser<'a>) -> SegmentReader<'a, R> {
         SegmentReader {
             parser,
             games: SegmentGames::default(),
@@ -500,7 +528,7 @@ impl<'a> SegmentReader<'a> {
         }
     }
 
-    fn end(mut self, rest: &[u8], damage: Option<io::Error>) -> SegmentGames {
+    fn end(mut self, rest: &[u8], damage: Option<io::Error>) -> SegmentGames<R> {
         if self.split {
             let mut tail = PartialGame::default();
             tail.append(rest);
@@ -538,11 +566,11 @@ impl PartialGame {
 
 impl GameJoiner {
     /// Joins the result of a segment to the carried state, and emits batches.
-    fn take(
+    fn take<R: FromSource>(
         &mut self,
-        task: Task<SegmentGames>,
+        task: Task<SegmentGames<R>>,
         parser: Parser,
-        each: &mut impl FnMut(Batch) -> Result<(), Error>,
+        each: &mut impl FnMut(Batch<R>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let SegmentGames {
             head,
@@ -584,18 +612,18 @@ impl GameJoiner {
 
     /// Completes the last unit of a segment: reads past its end to the first unit that begins
     /// there.
-    fn take_beyond(
+    fn take_beyond<R: FromSource>(
         &mut self,
         source: &mut Source,
         parser: Parser,
-        batch: &mut Batch,
+        batch: &mut Batch<R>,
     ) -> Result<(), SourceError> {
         let mut decoder = FrameDecoder::new();
         while !self.before {
             let Some((segment, _)) = source.next_segment(Vec::new()) else {
                 return Ok(());
             };
-            let games = SegmentGames::of(parser, segment, &mut decoder);
+            let games = SegmentGames::<R>::of(parser, segment, &mut decoder);
             self.join(games.head);
             if games.tail.is_some() {
                 self.close(parser, batch);
@@ -609,11 +637,11 @@ impl GameJoiner {
     }
 
     /// Closes the last game at the end of the source.
-    fn end(
+    fn end<R: FromSource>(
         &mut self,
         parser: Parser,
         end: End,
-        batch: &mut Batch,
+        batch: &mut Batch<R>,
     ) -> Result<Finished, SourceError> {
         let text = self.edge.text.trim_ascii();
         if parser.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
@@ -632,7 +660,7 @@ impl GameJoiner {
     }
 
     /// Parses the carried game, which is now complete.
-    fn close(&mut self, parser: Parser, batch: &mut Batch) {
+    fn close<R: FromSource>(&mut self, parser: Parser, batch: &mut Batch<R>) {
         let PartialGame {
             text,
             passing,
@@ -646,12 +674,12 @@ impl GameJoiner {
     }
 
     /// Records damage.
-    fn damaged(
+    fn damaged<R: FromSource>(
         &mut self,
         error: &io::Error,
         offset: u64,
         parser: Parser,
-        batch: &mut Batch,
+        batch: &mut Batch<R>,
     ) -> Result<(), SourceError> {
         self.lose(error, parser, batch)?;
         let damage = self.damage.get_or_insert_with(|| Damage {
@@ -664,11 +692,11 @@ impl GameJoiner {
     }
 
     /// Drops the game that the damage lies in, and all text up to the start of the next game.
-    fn lose(
+    fn lose<R: FromSource>(
         &mut self,
         error: &io::Error,
         parser: Parser,
-        batch: &mut Batch,
+        batch: &mut Batch<R>,
     ) -> Result<(), SourceError> {
         if let Some(error) = SourceError::stopping(parser.path, error) {
             return Err(error);

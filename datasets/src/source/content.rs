@@ -32,6 +32,11 @@ impl Default for Content {
 }
 
 impl Content {
+    /// Returns whether it has moves: PGN and the packed formats of games.
+    pub(crate) fn has_moves(&self) -> bool {
+        self.positions.is_none() && self.packed.is_none_or(PackedFormat::has_moves)
+    }
+
     /// Detects the content from the beginning of the decoded text, which must be of a known format.
     pub(crate) fn detect(beginning: &[u8], ends_with_result: bool) -> Content {
         if let Some(format) = PackedFormat::detect(beginning) {

@@ -76,6 +76,15 @@ pub enum SourceError {
         /// Whether the source holds evaluated positions in another format.
         positions: bool,
     },
+    /// A source holds positions without moves where moves are read.
+    #[error(
+        "{path}: has positions but no moves; give PGN, viriformat or binpack",
+        path = path.display()
+    )]
+    NoMoves {
+        /// The source.
+        path: PathBuf,
+    },
     /// A source is Parquet, which is an export format only.
     #[error(
         "{path}: Parquet is not read; give the PGN that it was made from, or write its rows as \
@@ -105,6 +114,7 @@ impl SourceError {
             | SourceError::OtherSource { .. }
             | SourceError::Empty { .. }
             | SourceError::NotPgn { .. }
+            | SourceError::NoMoves { .. }
             | SourceError::Parquet { .. } => ExitCode::Damaged,
             SourceError::NoParts { .. } => ExitCode::Usage,
         }

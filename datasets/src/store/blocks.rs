@@ -6,7 +6,7 @@ use crate::store::StoreError;
 use crate::store::database::BlockKey;
 use crate::store::holding::Holding;
 use crate::store::set::Set;
-use records::position::{BLOCK_RECORDS, Record};
+use records::position::{BLOCK_RECORDS, Row};
 
 /// A set in blocks of [`BLOCK_RECORDS`] records, the last of which may be shorter. Each shard of a
 /// merge stores blocks that begin at its first record; they are read as if cut in a single folder.
@@ -64,7 +64,11 @@ impl<'a> Blocks<'a> {
     }
 
     /// Appends the records of a block.
-    pub(crate) fn read(&self, block: usize, records: &mut Vec<Record>) -> Result<(), StoreError> {
+    pub(crate) fn read<R: Row>(
+        &self,
+        block: usize,
+        records: &mut Vec<R>,
+    ) -> Result<(), StoreError> {
         let (mut at, end) = (self.start(block), self.end(block));
         let mut piece = Vec::new();
         for index in self.holding(at).. {
@@ -117,7 +121,7 @@ impl<'a> Blocks<'a> {
         next.map_or(self.records, |stored| stored.before)
     }
 
-    fn read_stored(&self, index: usize, records: &mut Vec<Record>) -> Result<(), StoreError> {
+    fn read_stored<R: Row>(&self, index: usize, records: &mut Vec<R>) -> Result<(), StoreError> {
         let Stored { store, key, .. } = self.stored[index];
         let Holding { store, .. } = &self.stores[store as usize];
         store.read_block(self.set, self.generation, key, records)

@@ -6,11 +6,14 @@ use crate::reading::ResumePoint;
 use crate::source::PartOf;
 use crate::store::SourceEntry;
 use crate::store::spill::Run;
+use records::position::Kind;
 use records::selection::{Filters, SourceCounts};
 
 /// Progress of a build: everything needed to resume it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BuildProgress {
+    #[serde(default)]
+    pub(crate) kind: Kind,
     pub(crate) filters: Filters,
     /// Identities of the sources.
     pub(crate) names: Vec<String>,
@@ -39,8 +42,14 @@ pub(crate) struct SourceFailure {
 }
 
 impl BuildProgress {
-    pub(crate) fn new(filters: Filters, names: &[String], part: Option<PartOf>) -> BuildProgress {
+    pub(crate) fn new(
+        kind: Kind,
+        filters: Filters,
+        names: &[String],
+        part: Option<PartOf>,
+    ) -> BuildProgress {
         BuildProgress {
+            kind,
             filters,
             names: names.to_vec(),
             part,
@@ -54,9 +63,10 @@ impl BuildProgress {
         }
     }
 
-    /// Returns whether both are of the same sources with the same filters.
+    /// Returns whether both are of the same kind, of the same sources with the same filters.
     pub(crate) fn is_of_same_command(&self, other: &BuildProgress) -> bool {
-        (&self.names, self.part, &self.filters) == (&other.names, other.part, &other.filters)
+        (self.kind, &self.names, self.part, &self.filters)
+            == (other.kind, &other.names, other.part, &other.filters)
     }
 
     /// Returns whether anything was read.

@@ -27,7 +27,7 @@ use crate::store::set::Set;
 use crate::store::sources;
 use crate::store::spill::{Run, Sorted, SpillFile};
 use crate::store::{Dataset, Manifest, Shard, SourceEntry, StoreError};
-use records::position::{BLOCK_RECORDS, Record};
+use records::position::{BLOCK_RECORDS, Record, Row};
 use records::selection::{Filters, SourceCounts};
 
 /// Records held in memory before a run is spilled: 32 MiB, and less in tests, which interrupt
@@ -58,7 +58,7 @@ pub enum Unfinished {
 }
 
 /// Adds sources to a dataset.
-pub struct Builder {
+pub struct Builder<R = Record> {
     store: Store,
     path: PathBuf,
     folder: PathBuf,
@@ -66,49 +66,51 @@ pub struct Builder {
     manifest: Manifest,
     sealed: Option<u64>,
     progress: BuildProgress,
-    train: Vec<Record>,
-    validation: Vec<Record>,
+    train: Vec<R>,
+    validation: Vec<R>,
     /// Memory for the next records.
-    spare: Vec<Record>,
-    spilling: Option<Spilling>,
+    spare: Vec<R>,
+    spilling: Option<Spilling<R>>,
     last_spill: Instant,
     forgot: bool,
     /// Whether a sealed source has a new name.
     renamed: bool,
     /// Datasets to merge into this one.
-    others: Vec<Dataset>,
+    others: Vec<Dataset<R>>,
     /// The shard of the result to write; `None` for all of it.
     shard: Option<PartOf>,
 }
 
 /// A run being written, with the progress to commit after it.
-struct Spilling {
-    thread: JoinHandle<Result<Spilled, StoreError>>,
+struct Spilling<R> {
+    thread: JoinHandle<Result<Spilled<R>, StoreError>>,
     progress: BuildProgress,
 }
 
 /// A run that was written.
-struct Spilled {
+struct Spilled<R> {
     train: Run,
     validation: Run,
     /// Memory of the records, for reuse.
-    buffer: Vec<Record>,
+    buffer: Vec<R>,
 }
 
 impl Builder {
-    /// Opens a dataset to add `sources`, creating it if missing. Resumes an interrupted build of
+    /// Opens a dataset of evaluations to add `sources`, creating it if missing. Resumes an interrupted build of
     /// the same sources.
     ///
     /// # Errors
-    /// [`StoreError::Locked`] if another process writes to it, [`StoreError::OtherFilters`] if it
-    /// was made with other filters, [`StoreError::UnfinishedBuild`] if a build of other sources was
-    /// interrupted.
+    /// [`StoreError::Locked`] if another process writes to it, [`StoreError::OtherKind`] if it holds
+    /// something else, [`StoreError::OtherFilters`] if it was made with other filters,
+    /// [`StoreError::UnfinishedBuild`] if a build of other sources was interrupted.
     pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, StoreError> {
         Builder::open_part(path, filters, sources, None, Unfinished::Keep)
     }
+}
 
-    /// Variant of [`Builder::open`] for one part of each source, and with a choice for an
-    /// unfinished build of other sources.
+impl<R: Row> Builder<R> {
+    /// Variant of [`Builder::open`] for any rows, for one part of each source, and with a choice
+    /// for an unfinished build of other sources.
     ///
     /// # Errors
     /// As [`Builder::open`].
@@ -118,7 +120,7 @@ impl Builder {
         sources: &[PathBuf],
         part: Option<PartOf>,
         other: Unfinished,
-    ) -> Result<Builder, StoreError> {
+    ) -> Result<Builder<R>, StoreError> {
         let names: Vec<String> = sources.iter().map(|source| identity(source)).collect();
         Builder::open_named(path, filters, &names, part, &[], other)
     }
@@ -132,11 +134,12 @@ impl Builder {
         part: Option<PartOf>,
         added: &[SourceEntry],
         other: Unfinished,
-    ) -> Result<Builder, StoreError> {
+    ) -> Result<Builder<R>, StoreError> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
-        let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
+        let manifest = sealed.unwrap_or_else(|| Manifest::new(R::KIND, filters.clone()));
+        manifest.check_kind(R::KIND, path)?;
         if let Some(shard) = &manifest.shard {
             return Err(StoreError::LoneShard {
                 path: path.to_path_buf(),
@@ -152,7 +155,7 @@ impl Builder {
         if !added.is_empty() {
             manifest.clone().add_sources(added.iter().cloned())?;
         }
-        let fresh = BuildProgress::new(filters, names, part);
+        let fresh = BuildProgress::new(R::KIND, filters, names, part);
         let folder = path.join("spill");
         let mut forgot = false;
         let stored = store.progress()?;
@@ -200,12 +203,12 @@ impl Builder {
     /// [`StoreError::UnfitParts`].
     pub fn to_merge(
         path: &Path,
-        datasets: Vec<Dataset>,
+        datasets: Vec<Dataset<R>>,
         other: Unfinished,
-    ) -> Result<Builder, StoreError> {
+    ) -> Result<Builder<R>, StoreError> {
         // Fails before the folder is made if the datasets do not fit each other.
         let Manifest { filters, .. } = Builder::merged_manifest(&datasets)?;
-        let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
+        let sources = |dataset: &Dataset<R>| dataset.manifest().sources.clone();
         let added: Vec<SourceEntry> = datasets.iter().flat_map(sources).collect();
         let mut builder = Builder::open_named(path, filters, &[], None, &added, other)?;
         for dataset in datasets {
@@ -222,7 +225,7 @@ impl Builder {
     }
 
     /// Returns the common filters of the datasets.
-    fn common_filters(datasets: &[Dataset]) -> Result<Filters, StoreError> {
+    fn common_filters(datasets: &[Dataset<R>]) -> Result<Filters, StoreError> {
         for dataset in datasets {
             dataset.check_like(&datasets[0])?;
         }
@@ -231,15 +234,15 @@ impl Builder {
     }
 
     /// Returns the manifest of a merge without counts and fingerprint.
-    pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, StoreError> {
-        let mut manifest = Manifest::new(Builder::common_filters(datasets)?);
-        let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
+    pub(super) fn merged_manifest(datasets: &[Dataset<R>]) -> Result<Manifest, StoreError> {
+        let mut manifest = Manifest::new(R::KIND, Builder::common_filters(datasets)?);
+        let sources = |dataset: &Dataset<R>| dataset.manifest().sources.clone();
         manifest.add_sources(datasets.iter().flat_map(sources))?;
         Ok(manifest)
     }
 
     /// Restricts the merge to one shard of the result.
-    pub(super) fn for_shard(self, part: PartOf) -> Builder {
+    pub(super) fn for_shard(self, part: PartOf) -> Builder<R> {
         Builder {
             shard: Some(part),
             ..self
@@ -288,7 +291,7 @@ impl Builder {
     pub fn opener(
         &self,
         path: &Path,
-    ) -> impl FnOnce() -> Result<Reading, SourceError> + Send + use<> + 'static {
+    ) -> impl FnOnce() -> Result<Reading, SourceError> + Send + use<R> + 'static {
         let (path, checkpoint) = (path.to_path_buf(), self.progress.checkpoint.clone());
         let part = self.progress.part;
         move || match (checkpoint, part) {
@@ -313,7 +316,7 @@ impl Builder {
         &self,
         source: &Source,
     ) -> Result<
-        Option<impl FnOnce() -> Result<Option<SourceEntry>, SourceError> + Send + use<> + 'static>,
+        Option<impl FnOnce() -> Result<Option<SourceEntry>, SourceError> + Send + use<R> + 'static>,
         StoreError,
     > {
         let (Some(range), Some(bytes)) = (source.range(), source.size()) else {
@@ -343,7 +346,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`StoreError::Unwritable`] if a run cannot be spilled.
-    pub fn add(&mut self, batch: Batch) -> Result<(), Error> {
+    pub fn add(&mut self, batch: Batch<R>) -> Result<(), Error> {
         self.train.extend(batch.train);
         self.validation.extend(batch.validation);
         self.progress.tally.add(&batch.tally);
@@ -432,7 +435,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`StoreError::Unwritable`].
-    pub fn restart(mut self) -> Result<Builder, StoreError> {
+    pub fn restart(mut self) -> Result<Builder<R>, StoreError> {
         // The spill thread must not write to the file that the new builder truncates.
         self.commit_spill()?;
         let Builder {
@@ -563,7 +566,7 @@ impl Builder {
         let validation = self.side(&validation, &self.progress.validation, &held_out)?;
         let ranges = self.shard.map_or(0..RANGES, ranges::of_shard);
         let mut sets = Set::ALL.map(|set| SetWriter::new(set, &self.folder, ranges.clone()));
-        let room = self.manifest.filters.max_positions.unwrap_or(u64::MAX);
+        let room = self.manifest.filters.max_positions;
         write(&train, &validation, ranges, room, stop, &mut sets)?;
         let [train, validation, shadowed] = sets;
         let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
@@ -597,10 +600,10 @@ impl Builder {
     /// Collects all runs of one side of the split.
     fn side<'a>(
         &'a self,
-        memory: &'a Sorted,
+        memory: &'a Sorted<R>,
         spilled: &'a [Run],
         sealed: &[Set],
-    ) -> Result<SideRuns<'a>, StoreError> {
+    ) -> Result<SideRuns<'a, R>, StoreError> {
         let own = self.sealed.map(|generation| (&self.store, generation));
         let others = self.others.iter().flat_map(Dataset::sealed);
         let sealed = own
@@ -620,14 +623,14 @@ impl Builder {
 }
 
 /// All runs of one side of the split: in memory, spilled and sealed.
-struct SideRuns<'a> {
-    memory: &'a Sorted,
+struct SideRuns<'a, R> {
+    memory: &'a Sorted<R>,
     spill: &'a SpillFile,
     spilled: &'a [Run],
     sealed: Vec<SealedSet<'a>>,
 }
 
-impl Runs for SideRuns<'_> {
+impl<R: Row> Runs<R> for SideRuns<'_, R> {
     fn least_step(&self) -> u64 {
         SEALED_STEP_RECORDS * self.sealed.len() as u64
     }
@@ -638,7 +641,7 @@ impl Runs for SideRuns<'_> {
         self.memory.len() as u64 + spilled + sealed
     }
 
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), StoreError> {
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<R>) -> Result<(), StoreError> {
         for set in &self.sealed {
             set.read(ranges, records)?;
         }
@@ -651,13 +654,13 @@ impl Runs for SideRuns<'_> {
 }
 
 /// Merges the ranges in key order, up to `room` positions, and writes the sets of [`Set::ALL`].
-fn write(
-    train: &impl Runs,
-    validation: &impl Runs,
+fn write<R: Row>(
+    train: &impl Runs<R>,
+    validation: &impl Runs<R>,
     ranges: Range<usize>,
-    mut room: u64,
+    mut room: Option<u64>,
     stop: &AtomicBool,
-    sets: &mut [SetWriter; 3],
+    sets: &mut [SetWriter<R>; 3],
 ) -> Result<(), Error> {
     let records = (train.len() + validation.len()).max(1);
     let least = train.least_step() + validation.least_step();
@@ -669,12 +672,13 @@ fn write(
             let end = (start + step).min(ranges.end);
             merge(train, validation, &(start..end))
         });
-        merged.collect::<Result<Vec<Merged>, StoreError>>()
+        merged.collect::<Result<Vec<Merged<R>>, StoreError>>()
     };
-    let mut put = |merged: Vec<Merged>| {
+    let mut put = |merged: Vec<Merged<R>>| {
         merged.into_iter().try_for_each(|mut merged| {
-            merged.truncate(room);
-            room -= merged.len();
+            if let Some(room) = &mut room {
+                *room -= merged.truncate(*room);
+            }
             let mut pairs = sets.iter_mut().zip(merged.into_sets());
             pairs.try_for_each(|(set, records)| set.push(&records))
         })

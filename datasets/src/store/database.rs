@@ -18,7 +18,7 @@ use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};
 use crate::store::set::{Set, block_file_name};
 use crate::store::{FORMAT_VERSION, Manifest, StoreError};
-use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
+use records::position::{BLOCK_RECORDS, Keyed, Kind, MoveRecord, Record, Row};
 
 /// Blocks per SST file: about a gigabyte.
 const FILE_BLOCKS: u32 = 1 << 14;
@@ -177,7 +177,15 @@ impl Store {
                 return Err(self.corrupt(format!("{family}: wrong number of blocks")));
             }
             if let Some(&last) = keys.last() {
-                self.read_block(set, manifest.generation, last, &mut Vec::new())?;
+                let generation = manifest.generation;
+                match manifest.kind {
+                    Kind::Evaluations => {
+                        self.read_block::<Record>(set, generation, last, &mut Vec::new())?;
+                    }
+                    Kind::Moves => {
+                        self.read_block::<MoveRecord>(set, generation, last, &mut Vec::new())?;
+                    }
+                }
             }
         }
         Ok(())
@@ -329,19 +337,19 @@ impl Store {
     }
 
     /// Appends the records of a block to `records`.
-    pub(crate) fn read_block(
+    pub(crate) fn read_block<R: Row>(
         &self,
         set: Set,
         generation: u64,
         key: BlockKey,
-        records: &mut Vec<Record>,
+        records: &mut Vec<R>,
     ) -> Result<(), StoreError> {
         let family = set.family(generation);
         let block = self.db.get_pinned_cf(self.family(&family)?, key.to_bytes());
         let block = block
             .map_err(|error| self.corrupt(format!("{family}: {error}")))?
             .ok_or_else(|| self.corrupt(format!("{family}: block {} is missing", key.number)))?;
-        unpack(&block, records)
+        R::unpack(&block, records)
             .map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
     }
 
@@ -458,13 +466,13 @@ pub(crate) struct WrittenSet {
 }
 
 /// Writer of a set: packs records, which must come in key order, into blocks in SST files.
-pub(crate) struct SetWriter {
+pub(crate) struct SetWriter<R> {
     set: Set,
     folder: PathBuf,
     writer: Option<SstFileWriter<'static>>,
     files: Vec<PathBuf>,
     /// Records not yet written.
-    rest: Vec<Record>,
+    rest: Vec<R>,
     index: Vec<u8>,
     records: u64,
     digest: RangesDigest,
@@ -477,17 +485,17 @@ struct Packed {
 }
 
 impl Packed {
-    fn new(records: &[Record]) -> Packed {
+    fn new<R: Row>(records: &[R]) -> Packed {
         Packed {
             first: Keyed::new(records[0]).key,
-            block: pack(records),
+            block: R::pack(records),
         }
     }
 }
 
-impl SetWriter {
+impl<R: Row> SetWriter<R> {
     /// Creates a writer for the part of a set in some key ranges.
-    pub(crate) fn new(set: Set, folder: &Path, ranges: Range<usize>) -> SetWriter {
+    pub(crate) fn new(set: Set, folder: &Path, ranges: Range<usize>) -> SetWriter<R> {
         SetWriter {
             set,
             folder: folder.to_path_buf(),
@@ -501,7 +509,7 @@ impl SetWriter {
     }
 
     /// Appends records; full blocks are packed on all cores.
-    pub(crate) fn push(&mut self, records: &[Record]) -> Result<(), StoreError> {
+    pub(crate) fn push(&mut self, records: &[R]) -> Result<(), StoreError> {
         self.records += records.len() as u64;
         self.rest.extend_from_slice(records);
         let full = self.rest.len() - self.rest.len() % BLOCK_RECORDS;
@@ -514,7 +522,7 @@ impl SetWriter {
         let (packed, ()) = rayon::join(
             || {
                 let blocks = records.par_chunks(BLOCK_RECORDS);
-                blocks.map(Packed::new).collect::<Vec<Packed>>()
+                blocks.map(Packed::new::<R>).collect::<Vec<Packed>>()
             },
             || self.digest.update(records),
         );
@@ -590,10 +598,10 @@ impl SealedSet<'_> {
     }
 
     /// Appends the records with keys in the ranges.
-    pub(crate) fn read(
+    pub(crate) fn read<R: Row>(
         &self,
         ranges: &Range<usize>,
-        records: &mut Vec<Record>,
+        records: &mut Vec<R>,
     ) -> Result<(), StoreError> {
         // The block before the first that begins in the ranges may extend into them.
         let begins_before = |range| {
@@ -606,7 +614,7 @@ impl SealedSet<'_> {
             block.clear();
             self.store
                 .read_block(self.set, self.generation, key, &mut block)?;
-            let within = |record: &&Record| ranges.contains(&range_of(Keyed::new(**record).key));
+            let within = |record: &&R| ranges.contains(&range_of(Keyed::new(**record).key));
             records.extend(block.iter().filter(within));
         }
         Ok(())

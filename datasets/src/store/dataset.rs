@@ -1,5 +1,6 @@
 //! Reader of a sealed dataset.
 
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use crate::store::blocks::Blocks;
@@ -9,46 +10,71 @@ use crate::store::set::Set;
 use crate::store::{Manifest, StoreError, holding};
 use host::archive::changes;
 use records::hash::Random;
-use records::position::{BLOCK_RECORDS, Record};
+use records::position::{BLOCK_RECORDS, Kind, Record, Row};
 use records::selection::Split;
 
 /// Blocks per group, whose records are shuffled together: 65,536 records, 2 MiB.
 const GROUP_BLOCKS: usize = 16;
 
 /// A sealed dataset open for reading, in one folder or in shards.
-pub struct Dataset {
+pub struct Dataset<R = Record> {
     path: PathBuf,
     /// Folders in key order.
     stores: Vec<Holding>,
     manifest: Manifest,
+    rows: PhantomData<fn() -> R>,
 }
 
 impl Dataset {
-    /// Opens a dataset. A folder with all its shards reads the same as the unsharded dataset.
+    /// Opens a dataset of evaluations. A folder with all its shards reads the same as the unsharded
+    /// dataset.
     ///
     /// # Errors
-    /// [`StoreError`] if the folder is missing, not a dataset, of another format version, or lacks
-    /// shards.
+    /// [`StoreError`] if the folder is missing, not a dataset, of moves, of another format version,
+    /// or lacks shards.
     pub fn open(path: &Path) -> Result<Dataset, StoreError> {
-        let folders = holding::folders_in(path);
-        let (stores, manifest) = match &folders[..] {
-            [] => {
-                let (store, manifest) = holding::open_folder(path)?;
-                if let Some(shard) = &manifest.shard {
-                    return Err(StoreError::LoneShard {
-                        path: path.to_path_buf(),
-                        part: shard.part,
-                    });
-                }
-                let records = manifest.set_records();
-                (vec![Holding { store, records }], manifest)
-            }
-            folders => holding::open_shards(path, folders)?,
-        };
+        Dataset::open_rows(path)
+    }
+
+    /// Returns the kind of the dataset in a folder.
+    ///
+    /// # Errors
+    /// As [`Dataset::open`].
+    pub fn kind(path: &Path) -> Result<Kind, StoreError> {
+        Ok(open_folders(path)?.1.kind)
+    }
+}
+
+/// Opens the folders of a dataset of any kind, with its manifest.
+fn open_folders(path: &Path) -> Result<(Vec<Holding>, Manifest), StoreError> {
+    let folders = holding::folders_in(path);
+    if !folders.is_empty() {
+        return holding::open_shards(path, &folders);
+    }
+    let (store, manifest) = holding::open_folder(path)?;
+    if let Some(shard) = &manifest.shard {
+        return Err(StoreError::LoneShard {
+            path: path.to_path_buf(),
+            part: shard.part,
+        });
+    }
+    let records = manifest.set_records();
+    Ok((vec![Holding { store, records }], manifest))
+}
+
+impl<R: Row> Dataset<R> {
+    /// Opens a dataset of such rows, as [`Dataset::open`] does one of evaluations.
+    ///
+    /// # Errors
+    /// As [`Dataset::open`]; [`StoreError::OtherKind`].
+    pub fn open_rows(path: &Path) -> Result<Dataset<R>, StoreError> {
+        let (stores, manifest) = open_folders(path)?;
+        manifest.check_kind(R::KIND, path)?;
         Ok(Dataset {
             path: path.to_path_buf(),
             stores,
             manifest,
+            rows: PhantomData,
         })
     }
 
@@ -69,7 +95,7 @@ impl Dataset {
     }
 
     /// Checks that it can be merged with another dataset.
-    pub(crate) fn check_like(&self, other: &Dataset) -> Result<(), StoreError> {
+    pub(crate) fn check_like(&self, other: &Dataset<R>) -> Result<(), StoreError> {
         if self.manifest.filters == other.manifest.filters {
             return Ok(());
         }
@@ -105,7 +131,7 @@ impl Dataset {
     pub fn blocks(
         &self,
         split: Split,
-    ) -> Result<impl Iterator<Item = Result<Vec<Record>, StoreError>> + '_, StoreError> {
+    ) -> Result<impl Iterator<Item = Result<Vec<R>, StoreError>> + '_, StoreError> {
         let blocks = self.set_blocks(split.into())?;
         Ok((0..blocks.count()).map(move |block| {
             let mut records = Vec::with_capacity(blocks.len(block));
@@ -128,7 +154,7 @@ impl Dataset {
         split: Split,
         seed: u64,
         epoch: u64,
-    ) -> Result<Shuffled<'_>, StoreError> {
+    ) -> Result<Shuffled<'_, R>, StoreError> {
         let blocks = self.set_blocks(split.into())?;
         let mut order: Vec<u32> = (0..blocks.count() as u32).collect();
         Random::new([seed, epoch, 0]).shuffle(&mut order);
@@ -138,6 +164,7 @@ impl Dataset {
             epoch,
             order,
             next: 0,
+            rows: PhantomData,
         })
     }
 }
@@ -152,16 +179,17 @@ impl From<Split> for Set {
 }
 
 /// Records of an epoch in shuffled order. See [`Dataset::shuffled`].
-pub struct Shuffled<'a> {
+pub struct Shuffled<'a, R = Record> {
     blocks: Blocks<'a>,
     seed: u64,
     epoch: u64,
     /// Block numbers in shuffled order.
     order: Vec<u32>,
     next: usize,
+    rows: PhantomData<fn() -> R>,
 }
 
-impl Shuffled<'_> {
+impl<R: Row> Shuffled<'_, R> {
     /// Number of groups.
     pub fn groups(&self) -> usize {
         self.order.len().div_ceil(GROUP_BLOCKS)
@@ -183,7 +211,7 @@ impl Shuffled<'_> {
     ///
     /// # Panics
     /// If `group` is out of range.
-    pub fn group(&self, group: usize) -> Result<Vec<Record>, StoreError> {
+    pub fn group(&self, group: usize) -> Result<Vec<R>, StoreError> {
         let mut records = Vec::with_capacity(GROUP_BLOCKS * BLOCK_RECORDS);
         for block in self.group_blocks(group) {
             self.blocks.read(block, &mut records)?;
@@ -199,8 +227,8 @@ impl Shuffled<'_> {
     }
 }
 
-impl Iterator for Shuffled<'_> {
-    type Item = Result<Vec<Record>, StoreError>;
+impl<R: Row> Iterator for Shuffled<'_, R> {
+    type Item = Result<Vec<R>, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let group = self.next;

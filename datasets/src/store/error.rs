@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::{Action, ExitCode, FileError};
+use records::position::Kind;
 use thiserror::Error;
 
 use crate::source::PartOf;
@@ -123,6 +124,21 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// A dataset of another kind is required.
+    #[error(
+        "{path}: a dataset of {found}, where one of {wanted} is needed; `ingest build{option}` \
+         makes one",
+        path = path.display(),
+        option = if *wanted == Kind::Moves { " --moves" } else { "" }
+    )]
+    OtherKind {
+        /// The folder.
+        path: PathBuf,
+        /// Kind of the dataset.
+        found: Kind,
+        /// Kind that is required.
+        wanted: Kind,
+    },
     /// The dataset holds the unfinished build of another command.
     #[error(
         "{path}: holds an unfinished build of {sources}; run its command again to finish it, or \
@@ -217,6 +233,7 @@ impl StoreError {
             | StoreError::Occupied { .. }
             | StoreError::NotAFolder { .. }
             | StoreError::OtherVersion { .. }
+            | StoreError::OtherKind { .. }
             | StoreError::Locked { .. }
             | StoreError::UnfinishedBuild { .. }
             | StoreError::OtherFilters { .. }

@@ -1,5 +1,7 @@
 //! Manifest of a dataset.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -7,9 +9,10 @@ use crate::source::{DigestNode, PartOf, hex};
 use crate::store::format_version::FORMAT_VERSION;
 use crate::store::sources;
 use crate::store::{SourceEntry, StoreError};
+use records::position::Kind;
 use records::selection::{Filters, SourceCounts};
 
-/// Numbers of distinct positions in the sealed dataset.
+/// Numbers of distinct positions in the sealed dataset; in a dataset of moves, of moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Training positions.
@@ -18,7 +21,8 @@ pub struct Counts {
     pub positions_validation: u64,
     /// Positions on both sides of the split, counted as training.
     pub seen_on_both_sides: u64,
-    /// Labels joined with another of the same position.
+    /// Labels joined with another of the same position. In a dataset of moves, those equal to
+    /// another, or beyond [`Row::MOST`](records::position::Row::MOST) of a position.
     pub duplicates_merged: u64,
     /// With `max_positions`, labels that were joined or lie beyond the limit. The two cannot be
     /// separated, as dropped positions are not compared, and `duplicates_merged` is 0.
@@ -46,6 +50,9 @@ pub struct Manifest {
     pub format_version: u64,
     /// Program that sealed it, with its version.
     pub tool: String,
+    /// Kind of the dataset, by its rows.
+    #[serde(default, skip_serializing_if = "is_of_evaluations")]
+    pub kind: Kind,
     /// Filters applied to all sources.
     pub filters: Filters,
     /// Number of the sealed generation of column families.
@@ -63,12 +70,17 @@ pub struct Manifest {
     pub shard: Option<Shard>,
 }
 
+fn is_of_evaluations(kind: &Kind) -> bool {
+    *kind == Kind::Evaluations
+}
+
 impl Manifest {
     /// Creates the manifest of an empty dataset.
-    pub(crate) fn new(filters: Filters) -> Manifest {
+    pub(crate) fn new(kind: Kind, filters: Filters) -> Manifest {
         Manifest {
             format_version: FORMAT_VERSION,
             tool: Manifest::this_tool(),
+            kind,
             filters,
             generation: 0,
             fingerprint: String::new(),
@@ -76,6 +88,21 @@ impl Manifest {
             tally: SourceCounts::default(),
             sources: Vec::new(),
             shard: None,
+        }
+    }
+
+    /// Checks that the dataset at `path` is of a kind.
+    ///
+    /// # Errors
+    /// [`StoreError::OtherKind`].
+    pub(crate) fn check_kind(&self, kind: Kind, path: &Path) -> Result<(), StoreError> {
+        match self.kind == kind {
+            true => Ok(()),
+            false => Err(StoreError::OtherKind {
+                path: path.to_path_buf(),
+                found: self.kind,
+                wanted: kind,
+            }),
         }
     }
 

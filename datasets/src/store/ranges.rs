@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use records::position::{Keyed, Record};
+use records::position::{Keyed, Row};
 use sha2::{Digest, Sha256};
 
 use crate::source::{DigestTree, LEAF, PartOf};
@@ -41,12 +41,12 @@ impl RangesDigest {
     }
 
     /// Appends records, which must come in key order.
-    pub(crate) fn update(&mut self, mut records: &[Record]) {
-        let range = |record: &Record| range_of(Keyed::new(*record).key);
+    pub(crate) fn update<R: Row>(&mut self, mut records: &[R]) {
+        let range = |record: &R| range_of(Keyed::new(*record).key);
         while let Some(first) = records.first().map(range) {
             self.end_before(first);
             let (now, rest) = records.split_at(records.partition_point(|r| range(r) == first));
-            self.leaf.update(Record::bytes_of(now));
+            self.leaf.update(R::bytes_of(now));
             records = rest;
         }
     }

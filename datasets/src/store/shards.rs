@@ -18,7 +18,7 @@ use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::SpillFile;
 use crate::store::{Builder, StoreError, Unfinished};
-use records::position::Keyed;
+use records::position::{Keyed, Row};
 
 /// Returns the folder of a shard.
 fn place(folder: &Path, part: PartOf) -> PathBuf {
@@ -49,13 +49,13 @@ fn something_else(path: PathBuf) -> StoreError {
 /// # Errors
 /// As [`Builder::to_merge`]; [`StoreError::CappedShard`]; [`StoreError::UnfitShards`] if another
 /// dataset is there; [`Error::Stopped`], after which the shard starts anew.
-pub fn merge_shard(
-    datasets: Vec<Dataset>,
+pub fn merge_shard<R: Row>(
+    datasets: Vec<Dataset<R>>,
     folder: &Path,
     part: PartOf,
     stop: &AtomicBool,
 ) -> Result<(PathBuf, Manifest), Error> {
-    let capped = |dataset: &&Dataset| dataset.manifest().filters.max_positions.is_some();
+    let capped = |dataset: &&Dataset<R>| dataset.manifest().filters.max_positions.is_some();
     if let Some(dataset) = datasets.iter().find(capped) {
         let path = dataset.path().to_path_buf();
         return Err(StoreError::CappedShard { path }.into());
@@ -107,8 +107,8 @@ fn with_own_counts(manifest: Manifest) -> Manifest {
 /// # Errors
 /// [`StoreError::UnfitShards`] if other datasets are there, [`StoreError::Unwritable`],
 /// [`Error::Stopped`], after which it resumes at the current shard.
-pub fn shard(
-    dataset: &Dataset,
+pub fn shard<R: Row>(
+    dataset: &Dataset<R>,
     folder: &Path,
     cut: PartOf,
     stop: &AtomicBool,
@@ -145,8 +145,8 @@ fn is_shard(manifest: &Manifest, whole: &Manifest, part: PartOf) -> bool {
 }
 
 /// Writes a shard of the dataset with manifest `whole`, unless it exists.
-fn write(
-    dataset: &Dataset,
+fn write<R: Row>(
+    dataset: &Dataset<R>,
     whole: &Manifest,
     path: &Path,
     part: PartOf,
@@ -178,14 +178,14 @@ fn write(
 }
 
 /// Writes the blocks of a set that begin in a shard, unchanged.
-fn write_set(
-    dataset: &Dataset,
+fn write_set<R: Row>(
+    dataset: &Dataset<R>,
     set: Set,
     part: PartOf,
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<WrittenSet, Error> {
-    let mut writer = SetWriter::new(set, folder, 0..RANGES);
+    let mut writer = SetWriter::<R>::new(set, folder, 0..RANGES);
     let blocks = dataset.set_blocks(set)?;
     let mut records = Vec::new();
     for block in 0..blocks.count() {

@@ -13,13 +13,12 @@ use crate::store::StoreError;
 use crate::store::folder;
 use crate::store::ranges::{RANGES, range_of};
 use crate::store::set::is_block_file;
-use records::position::{Keyed, Record};
+use records::position::{Keyed, ROW_BYTES, Row};
 
-/// Records sorted by key, with equal positions joined. Only an index is sorted, which touches less
-/// memory than moving the records.
-#[derive(Default)]
-pub(crate) struct Sorted {
-    records: Vec<Record>,
+/// Rows sorted by key, at most [`Row::MOST`] of a position. Only an index is sorted, which touches
+/// less memory than moving the rows.
+pub(crate) struct Sorted<R> {
+    records: Vec<R>,
     order: Vec<Entry>,
 }
 
@@ -30,7 +29,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn keyed(&self, records: &[Record]) -> Keyed {
+    fn keyed<R: Row>(&self, records: &[R]) -> Keyed<R> {
         Keyed {
             key: self.key,
             record: records[self.index as usize],
@@ -38,9 +37,9 @@ impl Entry {
     }
 }
 
-impl Sorted {
-    /// Sorts and joins records; at most 2^32 - 1.
-    pub(crate) fn new(records: Vec<Record>) -> Sorted {
+impl<R: Row> Sorted<R> {
+    /// Sorts rows, at most 2^32 - 1, and drops equal ones and those beyond [`Row::MOST`].
+    pub(crate) fn new(records: Vec<R>) -> Sorted<R> {
         let entries = records
             .par_iter()
             .enumerate()
@@ -50,22 +49,25 @@ impl Sorted {
             });
         let mut order: Vec<Entry> = entries.collect();
         order.par_sort_unstable_by_key(|entry| entry.key);
-        // Different positions with one key, though improbable, must not separate equal positions.
         for group in order.chunk_by_mut(|a, b| a.key == b.key) {
             if group.len() > 1 {
-                group.sort_unstable_by(|a, b| a.keyed(&records).position_order(&b.keyed(&records)));
+                group.sort_by_cached_key(|entry| entry.keyed(&records).order_in_key());
             }
         }
-        order.dedup_by(|next, kept| {
-            if next.key != kept.key {
+        let mut kept = 1;
+        order.dedup_by(|next, last| {
+            if next.key != last.key {
+                kept = 1;
                 return false;
             }
-            let (a, b) = (kept.keyed(&records), next.keyed(&records));
-            let equal = a.position_order(&b).is_eq();
-            if equal && a.join(b) != a {
-                kept.index = next.index;
+            let [next, last] = [next, last].map(|entry| entry.keyed(&records));
+            if next.position_order(&last).is_ne() {
+                kept = 1;
+                return false;
             }
-            equal
+            let drop = kept == R::MOST || next == last;
+            kept += usize::from(!drop);
+            drop
         });
         Sorted { records, order }
     }
@@ -76,12 +78,12 @@ impl Sorted {
     }
 
     /// Returns all records in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Keyed> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Keyed<R>> {
         self.order.iter().map(|entry| entry.keyed(&self.records))
     }
 
     /// Returns the records with keys in the ranges.
-    pub(crate) fn within(&self, ranges: &Range<usize>) -> impl Iterator<Item = Record> {
+    pub(crate) fn within(&self, ranges: &Range<usize>) -> impl Iterator<Item = R> {
         let entries = &self.order[self.start(ranges.start)..self.start(ranges.end)];
         entries
             .iter()
@@ -95,7 +97,7 @@ impl Sorted {
     }
 
     /// Returns the memory of the records, for reuse.
-    pub(crate) fn into_buffer(self) -> Vec<Record> {
+    pub(crate) fn into_buffer(self) -> Vec<R> {
         self.records
     }
 }
@@ -120,7 +122,7 @@ impl Run {
 
     /// Offset of the first byte after the run.
     pub(crate) fn end(&self) -> u64 {
-        self.offset + INDEX_BYTES + self.records * Record::BYTES as u64
+        self.offset + INDEX_BYTES + self.records * ROW_BYTES as u64
     }
 }
 
@@ -166,7 +168,11 @@ impl SpillFile {
     }
 
     /// Writes runs at byte `offset` and syncs them.
-    pub(crate) fn append(&self, offset: u64, runs: [&Sorted; 2]) -> Result<[Run; 2], StoreError> {
+    pub(crate) fn append<R: Row>(
+        &self,
+        offset: u64,
+        runs: [&Sorted<R>; 2],
+    ) -> Result<[Run; 2], StoreError> {
         let mut end = offset;
         let placed = runs.map(|sorted| {
             let run = Run {
@@ -181,7 +187,7 @@ impl SpillFile {
         Ok(placed)
     }
 
-    fn write(&self, offset: u64, runs: [&Sorted; 2]) -> io::Result<()> {
+    fn write<R: Row>(&self, offset: u64, runs: [&Sorted<R>; 2]) -> io::Result<()> {
         let mut file = File::options().write(true).open(&self.path)?;
         file.seek(SeekFrom::Start(offset))?;
         let mut writer = BufWriter::with_capacity(1 << 20, file);
@@ -200,21 +206,21 @@ impl SpillFile {
     }
 
     /// Appends the records of a run with keys in the ranges.
-    pub(crate) fn read(
+    pub(crate) fn read<R: Row>(
         &self,
         run: &Run,
         ranges: &Range<usize>,
-        records: &mut Vec<Record>,
+        records: &mut Vec<R>,
     ) -> Result<(), StoreError> {
         self.read_within(run, ranges, records)
             .map_err(StoreError::inaccessible(&self.path))
     }
 
-    fn read_within(
+    fn read_within<R: Row>(
         &self,
         run: &Run,
         ranges: &Range<usize>,
-        records: &mut Vec<Record>,
+        records: &mut Vec<R>,
     ) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let mut start = |range: usize| {
@@ -228,13 +234,13 @@ impl SpillFile {
             let error = "its index is inconsistent; remove it to begin again";
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
-        let mut bytes = vec![0; (end - first) as usize * Record::BYTES];
+        let mut bytes = vec![0; (end - first) as usize * ROW_BYTES];
         file.seek(SeekFrom::Start(
-            run.offset + INDEX_BYTES + first * Record::BYTES as u64,
+            run.offset + INDEX_BYTES + first * ROW_BYTES as u64,
         ))?;
         file.read_exact(&mut bytes)?;
         let (chunks, _) = bytes.as_chunks();
-        records.extend(chunks.iter().map(|&bytes| Record::from_trusted(bytes)));
+        records.extend(chunks.iter().map(|&bytes| R::from_trusted(bytes)));
         Ok(())
     }
 }
@@ -265,15 +271,16 @@ fn own_file(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use records::position::Record;
 
     /// Simulates disk corruption of the index.
     #[test]
     fn rejects_a_corrupt_index() {
         let folder = tempfile::tempdir().unwrap();
         let spill = SpillFile::open(&folder.path().join("spill"), 0).unwrap();
-        let none = Sorted::default();
+        let none = Sorted::<Record>::new(Vec::new());
         let [run, _] = spill.append(0, [&none, &none]).unwrap();
-        let mut records = Vec::new();
+        let mut records: Vec<Record> = Vec::new();
         spill.read(&run, &(0..RANGES), &mut records).unwrap();
         for (from, index) in [(0, u64::MAX), (8 * RANGES, 1 << 60)] {
             let mut file = File::options().write(true).open(&spill.path).unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::error::ErrorKind;
-use datasets::{PartOf, PartRead};
+use datasets::{Kind, PartOf, PartRead};
 use host::{StopSignal, rate, thousands};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -437,7 +437,10 @@ fn summary(report: &Report) -> String {
         );
     }
     for (&reason, &count) in &tally.skipped {
-        text += &format!("left out: {}\n", left_out(reason, count, None));
+        text += &format!(
+            "left out: {}\n",
+            left_out(Kind::Evaluations, reason, count, None)
+        );
     }
     text
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use datasets::{
-    Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
-    SourceError, Unfinished,
+    Builder, Counts, Error, FromSource, Kind, Manifest, MoveRecord, PartOf, PartRead, Record, Row,
+    Source, SourceCounts, SourceEntry, SourceError, Unfinished,
 };
 use host::{StopSignal, Threads, rate, thousands};
 use serde::Serialize;
@@ -21,6 +21,10 @@ const HELP: &str = "\
 Keeps every position with an [%eval], labelled with the evaluation that follows
 the move. Equal positions are merged. Games are held out for validation by
 their identity, so that no game is on both sides.
+
+With --moves, keeps every position of the chosen games with the move played from
+it, the player's rating, the speed and the time left, evaluated or not. Of a
+position's moves at most 256 stay, a random sample over its games.
 
 The dataset does not depend on the order of the sources, or on repeats. An
 interrupted build leaves the dataset unchanged; the same command resumes it. A
@@ -37,6 +41,7 @@ Example:
   ingest build 2026-06.pgn.zst --out quiet.dataset \\
     --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --keep quiet --max-eval 1000
   ingest build selfplay.viri --td-lambda 0.7 --out selfplay.dataset
+  ingest build 2026-06.pgn.zst --moves --speeds blitz,rapid --skip-bots --out moves.dataset
   ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
   ingest build 2026-06.pgn.zst --part 2/2 --out b.dataset   # on another
   ingest merge a.dataset b.dataset --out lichess.dataset";
@@ -53,6 +58,9 @@ pub struct Arguments {
     /// Dataset folder, created if missing
     #[arg(short, long, value_name = "DATASET")]
     out: PathBuf,
+    /// Keep the moves that were played, not evaluations
+    #[arg(long, conflicts_with_all = filters::OF_EVALUATIONS)]
+    moves: bool,
     /// Read only part I of N of each source; `ingest merge` joins them
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
@@ -81,6 +89,13 @@ pub(crate) fn unfinished(force: bool) -> Unfinished {
 /// # Errors
 /// The first source that failed, after everything readable has been sealed.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    match arguments.moves {
+        true => build::<MoveRecord>(arguments),
+        false => build::<Record>(arguments),
+    }
+}
+
+fn build<R: FromSource>(arguments: &Arguments) -> Result<()> {
     arguments.threads.apply();
     let filters = arguments.filters.filters()?;
     let stop = StopSignal::listen()?;
@@ -102,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         sources, out, part, ..
     } = arguments;
     let mut builder =
-        Builder::open_part(out, filters, sources, *part, unfinished(arguments.force))?;
+        Builder::<R>::open_part(out, filters, sources, *part, unfinished(arguments.force))?;
     if builder.forgot() {
         host::tell(format_args!(
             "{}: the unfinished build there was of other sources or filters, or incomplete: discarded",
@@ -122,6 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                     SourceError::Unreadable { .. }
                     | SourceError::Empty { .. }
                     | SourceError::NotPgn { .. }
+                    | SourceError::NoMoves { .. }
                     | SourceError::Parquet { .. }
                     | SourceError::NoParts { .. },
                 ),
@@ -169,7 +185,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// Records that a source failed or was cut short. The program exits with the first such error; it
 /// is printed now if other sources follow.
-fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
+fn note_failure<R: Row>(builder: &mut Builder<R>, error: &Error, last: bool) {
     if builder.failure().is_some() || !last {
         let rest = if last {
             ""
@@ -194,7 +210,11 @@ fn can_be_read_again(path: &Path) -> bool {
 }
 
 /// Reads the next source into the builder.
-fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
+fn add_source<R: FromSource>(
+    builder: &mut Builder<R>,
+    path: &Path,
+    stop: &StopSignal,
+) -> Result<(), Error> {
     let shown = Source::shown(path);
     let name = shown.display();
     let resumed = builder.resumed().is_some();
@@ -218,6 +238,7 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
     let end = range.as_ref().map(|range| range.end).or(source.size());
     let start = range.as_ref().map_or(0, |range| range.start);
     let mut progress = Progress::new(&name, Unit::Bytes, end, start);
+    let what = labels_of(R::KIND);
     let filters = builder.filters().clone();
     let threads = rayon::current_num_threads();
     let finished = reading.run_unless_stopped(&filters, threads, stop.flag(), |batch| {
@@ -226,12 +247,12 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
         progress.show(consumed.load(Ordering::Relaxed), |seconds| {
             let speed = rate(games as f64 / seconds);
             let (games, labels) = (thousands(games), thousands(labels));
-            format!("{games} games, {speed} games/s, {labels} labels")
+            format!("{games} games, {speed} games/s, {labels} {what}")
         });
         Ok(())
     })?;
     let [games, labels] = [builder.tally().games, builder.tally().labels].map(thousands);
-    progress.finish(&format!("{games} games, {labels} labels"));
+    progress.finish(&format!("{games} games, {labels} {what}"));
     if let Some(why) = finished.part.as_ref().and_then(PartRead::emptiness) {
         host::tell(format_args!("{name}: {why}"));
     }
@@ -242,8 +263,20 @@ fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(
     Ok(whole?)
 }
 
+/// Returns the plural of a labelled position or a move read.
+fn labels_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Evaluations => "labels",
+        Kind::Moves => "moves",
+    }
+}
+
 /// Skips a source that the dataset already has.
-fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result<(), Error> {
+fn skip_known<R: Row>(
+    builder: &mut Builder<R>,
+    path: &Path,
+    entry: &SourceEntry,
+) -> Result<(), Error> {
     let (shown, games) = (Source::shown(path), thousands(entry.tally.games));
     host::tell(format_args!(
         "{}: already in the dataset ({games} games)",
@@ -255,8 +288,8 @@ fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result
 
 /// Returns the manifest entry of a file that the dataset already has, found by digest. Hashes the
 /// file only if the dataset has a source of the same size.
-fn known_source(
-    builder: &Builder,
+fn known_source<R: Row>(
+    builder: &Builder<R>,
     path: &Path,
     stop: &StopSignal,
 ) -> Result<Option<SourceEntry>, Error> {
@@ -276,6 +309,8 @@ fn known_source(
 /// records.
 #[derive(Serialize)]
 struct Sealed<'a> {
+    /// Kind of the dataset.
+    kind: Kind,
     /// Path of the dataset, lossy: JSON cannot hold paths that are not Unicode.
     out: String,
     /// The shard, if the dataset is one: positions are of the shard, games and labels of the whole.
@@ -294,6 +329,7 @@ struct Sealed<'a> {
 /// Prints the summary of a sealed dataset.
 pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
     let sealed = Sealed {
+        kind: manifest.kind,
         out: out.display().to_string(),
         shard: (manifest.shard.as_ref()).map(|shard| shard.part.to_string()),
         fingerprint: &manifest.fingerprint,
@@ -313,23 +349,46 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
     let joined = thousands(counts.duplicates_merged + counts.merged_or_beyond_cap);
     let labels = match &manifest.shard {
         Some(shard) => format!("in all {} shards", shard.part.of()),
-        None if counts.merged_or_beyond_cap == 0 => format!("{joined} duplicates merged"),
-        None => format!("{joined} duplicates merged or beyond the cap"),
+        None if counts.merged_or_beyond_cap > 0 => {
+            format!("{joined} duplicates merged or beyond the cap")
+        }
+        None if manifest.kind == Kind::Moves => {
+            format!(
+                "{joined} repeated or beyond {} of a position",
+                MoveRecord::MOST
+            )
+        }
+        None => format!("{joined} duplicates merged"),
     };
-    let mut text = format!(
-        "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\
-         {} labels, {} of them mates; {labels}, {} positions seen on both sides\n",
+    let (name, [train, held_out, both, games, annotated, all, mates]) = (
         path.display(),
-        thousands(counts.positions_train),
-        thousands(counts.positions_validation),
-        thousands(tally.games_annotated),
-        thousands(tally.games),
-        thousands(tally.labels),
-        thousands(tally.mates),
-        thousands(counts.seen_on_both_sides),
+        [
+            counts.positions_train,
+            counts.positions_validation,
+            counts.seen_on_both_sides,
+            tally.games,
+            tally.games_annotated,
+            tally.labels,
+            tally.mates,
+        ]
+        .map(thousands),
     );
+    let mut text = match manifest.kind {
+        Kind::Evaluations => format!(
+            "{name}: {train} positions to train on, {held_out} held out, from {annotated} annotated \
+             of {games} games\n\
+             {all} labels, {mates} of them mates; {labels}, {both} positions seen on both sides\n"
+        ),
+        Kind::Moves => format!(
+            "{name}: {train} moves to train on, {held_out} held out, from {} of {games} games\n\
+             {all} moves, {} games of unrated players; {labels}, {both} of positions seen on both \
+             sides\n",
+            thousands(tally.games_kept),
+            thousands(tally.unrated),
+        ),
+    };
     for (&reason, count) in &tally.skipped {
-        let left_out = left_out(reason, *count, tally.examples.get(&reason));
+        let left_out = left_out(manifest.kind, reason, *count, tally.examples.get(&reason));
         text += &format!("left out: {left_out}\n");
     }
     for source in &manifest.sources {
@@ -349,7 +408,8 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         }
     }
     if tally.labels == 0 {
-        text += "there is no label: nothing to train on\n";
+        let label = labels_of(manifest.kind).trim_end_matches('s');
+        text += &format!("there is no {label}: nothing to train on\n");
     }
     text
 }

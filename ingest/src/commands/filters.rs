@@ -29,9 +29,21 @@ filters are part of the dataset, which accepts no data built with others.
   and w of the value after it, w = L^(plies to the next evaluation), as chances to
   win; the game's result follows the last one. Mates stay, and filters read the
   original evaluations.
+  Filters of evaluations, --keep and --td-lambda do not go with --moves.
   Results of games that were abandoned, lost on time or ended by a rules
   infraction are kept as unknown, whatever the filters.
 ";
+
+/// Options that filter or change evaluations, which moves do not have.
+pub const OF_EVALUATIONS: [&str; 7] = [
+    "keep",
+    "quiet",
+    "min_eval",
+    "max_eval",
+    "skip_mates",
+    "min_depth",
+    "td_lambda",
+];
 
 /// Positions that `--keep` keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use datasets::{Builder, Dataset, Error, PartOf, StoreError};
+use datasets::{Builder, Dataset, Error, Kind, MoveRecord, PartOf, Record, Row, StoreError};
 use host::{StopSignal, Threads};
 
 use crate::commands::build::{tell, unfinished};
@@ -20,7 +20,7 @@ With --shard, each call makes one of N shards of the result (DIR/1.dataset and s
 each a range of keys, so N machines can work in parallel. Once all shards are there,
 give DIR wherever a dataset is read (`ingest shard --help`).
 
-Datasets made with different filters are refused. An interrupted merge leaves
+Datasets made with different filters are refused, and moves beside evaluations. An interrupted merge leaves
 --out unchanged; the same command starts it over. An --out with an unfinished
 build is refused; --force discards that build.
 
@@ -62,10 +62,18 @@ pub struct Arguments {
 /// written; the output is then unchanged.
 pub fn run(arguments: &Arguments) -> Result<()> {
     arguments.threads.apply();
+    match Dataset::kind(&arguments.datasets[0])? {
+        Kind::Evaluations => merge::<Record>(arguments),
+        Kind::Moves => merge::<MoveRecord>(arguments),
+    }
+}
+
+fn merge<R: Row>(arguments: &Arguments) -> Result<()> {
     let stop = StopSignal::listen()?;
     // Open all datasets first, so that a refused one stops the merge before anything is made.
-    let datasets = arguments.datasets.iter().map(|path| Dataset::open(path));
-    let datasets = datasets.collect::<Result<Vec<Dataset>, StoreError>>()?;
+    let datasets = arguments.datasets.iter();
+    let datasets = datasets.map(|path| Dataset::<R>::open_rows(path));
+    let datasets = datasets.collect::<Result<Vec<Dataset<R>>, StoreError>>()?;
     if let Some(part) = arguments.shard {
         let shard = datasets::merge_shard(datasets, &arguments.out, part, stop.flag());
         let (path, manifest) = match shard {

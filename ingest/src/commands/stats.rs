@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use datasets::{Dataset, SourceEntry, Split};
+use datasets::{Dataset, Kind, SourceEntry, Split};
 use host::StopSignal;
 
 use crate::report::histogram::Histogram;
-use crate::report::summary::Report;
-use crate::report::{plot, table};
+use crate::report::moves::MoveHistogram;
+use crate::report::plot;
+use crate::report::summary::{Counted, Report};
 use crate::terminal::stopped::Stopped;
 
 /// Arguments of `ingest stats`.
@@ -40,18 +41,26 @@ fn picture(text: &str) -> std::result::Result<PathBuf, String> {
 /// # Errors
 /// If the dataset cannot be read, or the plot cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let path = arguments.dataset.as_path();
     if let Some(plot) = &arguments.plot {
         host::check_free_for_markup(plot)?;
     }
+    match Dataset::kind(&arguments.dataset)? {
+        Kind::Evaluations => show::<Histogram>(arguments),
+        Kind::Moves => show::<MoveHistogram>(arguments),
+    }
+}
+
+fn show<H: Counted>(arguments: &Arguments) -> Result<()> {
+    let path = arguments.dataset.as_path();
     let stop = StopSignal::listen()?;
-    let dataset = Dataset::open(path)?;
+    let dataset = Dataset::open_rows(path)?;
     let manifest = dataset.manifest();
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let bytes_on_disk = folder_size(path).with_context(|| path.display().to_string())?;
     let positions = counts.positions_train + counts.positions_validation;
     let sources: Vec<SourceEntry> = manifest.sources.iter().map(SourceEntry::outline).collect();
-    let report = Report {
+    let report = Report::<H> {
+        kind: manifest.kind,
         games: tally.games,
         games_annotated: tally.games_annotated,
         games_kept: tally.games_kept,
@@ -84,12 +93,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     Ok(host::print(&match arguments.json {
         true => serde_json::to_string_pretty(&report)? + "\n",
-        false => table::text(path, &report)?,
+        false => H::text(path, &report)?,
     })?)
 }
 
-fn count(dataset: &Dataset, split: Split, stop: &StopSignal) -> Result<Histogram> {
-    let mut histogram = Histogram::new();
+fn count<H: Counted>(dataset: &Dataset<H::Row>, split: Split, stop: &StopSignal) -> Result<H> {
+    let mut histogram = H::new();
     for block in dataset.blocks(split)? {
         if stop.is_asked() {
             bail!(Stopped::for_good(stop));

@@ -1,7 +1,14 @@
 //! Histograms over the positions of a dataset, counted in one pass.
 
+use std::path::Path;
+
+use anyhow::Result;
+use charts::Panel;
 use datasets::{GameResult, Phase, Record};
 use serde::Serialize;
+
+use crate::report::summary::{Counted, Report};
+use crate::report::{plot, table};
 
 /// Width of a label bin in centipawns.
 pub const LABEL_BIN: i32 = 50;
@@ -35,9 +42,10 @@ pub struct Histogram {
     pub en_passant: u64,
 }
 
-impl Histogram {
-    /// Returns empty histograms.
-    pub fn new() -> Histogram {
+impl Counted for Histogram {
+    type Row = Record;
+
+    fn new() -> Histogram {
         Histogram {
             labels: vec![0; LABEL_BINS],
             plies: vec![0; PLY_BINS],
@@ -50,8 +58,7 @@ impl Histogram {
         }
     }
 
-    /// Counts one position.
-    pub fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &Record) {
         let label = record.label();
         match label.centipawns() {
             Some(centipawns) => {
@@ -72,5 +79,12 @@ impl Histogram {
         self.black_to_move += u64::from(record.turn().is_black());
         self.in_check += u64::from(record.in_check());
         self.en_passant += u64::from(record.en_passant().is_some());
+    }
+    fn text(path: &Path, report: &Report<Histogram>) -> Result<String> {
+        table::text(path, report)
+    }
+
+    fn panels(report: &Report<Histogram>) -> Vec<Vec<Panel>> {
+        plot::panels(report)
     }
 }

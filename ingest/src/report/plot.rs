@@ -12,44 +12,60 @@ use host::{durable, thousands};
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
 use crate::report::reason::reason_text;
-use crate::report::summary::Report;
+use crate::report::summary::{Counted, Report};
 
 /// Height of a chart's columns, in pixels.
-const CHART: f64 = 220.0;
+pub(super) const CHART: f64 = 220.0;
 /// Width for the names of bars, in pixels.
 const NAMES: f64 = 400.0;
-const TRAIN: Colour = Colour::Blue;
-const VALIDATION: Colour = Colour::Orange;
+pub(super) const TRAIN: Colour = Colour::Blue;
+pub(super) const VALIDATION: Colour = Colour::Orange;
 const GAMES: Colour = Colour::Green;
-const OTHER: Colour = Colour::Grey;
+pub(super) const OTHER: Colour = Colour::Grey;
 
 /// Draws the report as an SVG.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn draw(file: &Path, name: &str, report: &Report) -> Result<()> {
+pub fn draw<H: Counted>(file: &Path, name: &str, report: &Report<H>) -> Result<()> {
     let svg = picture(name, report);
     durable::write(file, svg.as_bytes()).map_err(StoreError::unwritable(file))?;
     Ok(())
 }
 
-fn picture(name: &str, report: &Report) -> String {
+fn picture<H: Counted>(name: &str, report: &Report<H>) -> String {
+    let what = report.noun();
     let note = format!(
-        "{} positions to train on, {} of held-out games, from {}",
+        "{} {what} to train on, {} of held-out games, from {}",
         thousands(report.positions_train),
         thousands(report.positions_validation),
         sources(report),
     );
-    let rows = vec![
-        vec![figures(report)],
+    sheet(Some((name, &note)), H::panels(report))
+}
+
+/// Returns the panels of a dataset of evaluations, in rows.
+pub(super) fn panels(report: &Report<Histogram>) -> Vec<Vec<Panel>> {
+    let annotated = format!(
+        "annotated, {}",
+        percent(report.games_annotated, report.games)
+    );
+    let counts = [
+        (report.games, "games"),
+        (report.games_annotated, &annotated),
+        (report.labels, "labels"),
+        (report.gaps, "plies without a label"),
+        (report.rows(), "distinct positions"),
+    ];
+    vec![
+        vec![figures(report, &counts)],
         vec![labels(report)],
         vec![kinds(report), ratings(report)],
         vec![skipped(report)],
-    ];
-    sheet(Some((name, &note)), rows)
+    ]
 }
 
-fn sources(report: &Report) -> String {
+fn sources<H>(report: &Report<H>) -> String {
     match report.sources {
         [] => "no source".to_string(),
         [source] => source.name.clone(),
@@ -57,28 +73,16 @@ fn sources(report: &Report) -> String {
     }
 }
 
-fn figures(report: &Report) -> Panel {
-    let positions = report.positions_train + report.positions_validation;
-    let annotated = format!(
-        "annotated, {}",
-        percent(report.games_annotated, report.games)
-    );
+/// Draws counts with their names, and the bytes a position.
+pub(super) fn figures<H>(report: &Report<H>, counts: &[(u64, &str)]) -> Panel {
     // Round figures: the exact ones stand below.
-    let count = |count: u64| match count {
+    let rounded = |count: u64| match count {
         ..10_000_000 => thousands(count),
         _ => short_count(count as f64),
     };
-    let figures = [
-        (count(report.games), "games".to_string()),
-        (count(report.games_annotated), annotated),
-        (count(report.labels), "labels".to_string()),
-        (count(report.gaps), "plies without a label".to_string()),
-        (count(positions), "distinct positions".to_string()),
-        (
-            format!("{:.1}", report.bytes_per_position),
-            "bytes a position".to_string(),
-        ),
-    ];
+    let counts = counts.iter().map(|&(count, name)| (rounded(count), name));
+    let bytes = format!("{:.1}", report.bytes_per_position);
+    let figures: Vec<_> = counts.chain([(bytes, "bytes a position")]).collect();
     let mut panel = Panel::new("", "", (WIDE, 50.0));
     let width = WIDE / figures.len() as f64;
     for (i, (figure, name)) in figures.iter().enumerate() {
@@ -91,12 +95,12 @@ fn figures(report: &Report) -> Panel {
 
 /// Returns a column per bin with its share of training positions, and a mark for that of validation
 /// positions.
-fn shares_of(
-    report: &Report,
-    counts: impl Fn(&Histogram) -> Vec<u64>,
+pub(super) fn shares_of<H>(
+    report: &Report<H>,
+    counts: impl Fn(&H) -> Vec<u64>,
     hint: impl Fn(usize) -> String,
 ) -> Vec<Column> {
-    let shares = |histogram: &Histogram| {
+    let shares = |histogram: &H| {
         let counts = counts(histogram);
         let total = counts.iter().sum::<u64>().max(1) as f64;
         counts
@@ -120,11 +124,11 @@ fn shares_of(
         .collect()
 }
 
-fn percents(value: f64) -> String {
+pub(super) fn percents(value: f64) -> String {
     format!("{value} %")
 }
 
-fn labels(report: &Report) -> Panel {
+fn labels(report: &Report<Histogram>) -> Panel {
     let note = "Share of positions by half pawns; all beyond 10 pawns in the outermost columns, \
                 mates at the ends.";
     let title = "Evaluations, White's point of view";
@@ -165,12 +169,12 @@ fn labels(report: &Report) -> Panel {
     panel
 }
 
-fn kinds(report: &Report) -> Panel {
+fn kinds(report: &Report<Histogram>) -> Panel {
     let note = "By pieces: opening 25 to 32, middlegame 13 to 24, endgame to 12.";
     let [opening, middlegame, endgame] = report.both(|h| h.phases);
     let [black_won, draw, white_won, unknown] = report.both(|h| h.results);
     let [black_to_move, in_check] = report.both(|h| [h.black_to_move, h.in_check]);
-    let all = report.positions_train + report.positions_validation;
+    let all = report.rows();
     let lines = [
         Shares {
             title: "Phase",
@@ -204,7 +208,7 @@ fn kinds(report: &Report) -> Panel {
     panel
 }
 
-fn ratings(report: &Report) -> Panel {
+fn ratings<H>(report: &Report<H>) -> Panel {
     let note = match report.unrated {
         0 => "Kept games by the mean of both players' ratings.".to_string(),
         unrated => format!(
@@ -249,8 +253,11 @@ fn ratings(report: &Report) -> Panel {
     panel
 }
 
-fn skipped(report: &Report) -> Panel {
-    let note = "Games (green) as a share of all games, evaluations (grey) as a share of those that were read.";
+pub(super) fn skipped<H>(report: &Report<H>) -> Panel {
+    let note = format!(
+        "Games (green) as a share of all games, {} (grey) as a share of those that were read.",
+        report.kind
+    );
     let (games, evaluations) = (report.games, report.evaluations());
     let mut bars: Vec<Bar> = (report.skipped.iter())
         .map(|(&reason, &count)| {
@@ -259,7 +266,7 @@ fn skipped(report: &Report) -> Panel {
                 false => (evaluations, OTHER),
             };
             Bar {
-                name: reason_text(reason).to_string(),
+                name: reason_text(report.kind, reason),
                 count,
                 whole,
                 colour,
@@ -274,7 +281,7 @@ fn skipped(report: &Report) -> Panel {
             colour: OTHER,
         });
     }
-    let mut panel = Panel::new("Left out", note, (WIDE, Panel::bars_height(bars.len())));
+    let mut panel = Panel::new("Left out", &note, (WIDE, Panel::bars_height(bars.len())));
     panel.bars(0.0, NAMES, &bars);
     panel
 }
@@ -284,19 +291,14 @@ mod tests {
     use std::collections::BTreeMap;
 
     use charts::text_width;
-    use datasets::{Filters, SkipReason};
+    use datasets::{Filters, Kind, SkipReason};
     use svg::parser::Event;
 
     use super::*;
+    use crate::report::moves::MoveHistogram;
 
-    /// Draws a report with `labels` labels in each bin.
-    fn report_svg(labels: u64) -> String {
-        let ratings = (600..3200).step_by(100).map(|rating| (rating, labels));
-        let skipped = [
-            (SkipReason::Unannotated, 15 * labels),
-            (SkipReason::BadMonth, labels / 20),
-            (SkipReason::NotQuiet, labels / 3),
-        ];
+    /// Draws reports with `labels` labels, or moves, in each bin.
+    fn report_svgs(labels: u64) -> [String; 2] {
         let mut histogram = Histogram::new();
         for (i, count) in histogram.labels.iter_mut().enumerate() {
             *count = labels / (1 + i.abs_diff(20).pow(2) as u64);
@@ -304,7 +306,21 @@ mod tests {
         histogram.phases = [labels; 3];
         histogram.results = [labels; 4];
         histogram.mates = [labels / 100; 2];
+        [
+            svg_of(Kind::Evaluations, labels, histogram),
+            svg_of(Kind::Moves, labels, MoveHistogram::with_all(labels)),
+        ]
+    }
+
+    fn svg_of<H: Counted + Clone>(kind: Kind, labels: u64, histogram: H) -> String {
+        let ratings = (600..3200).step_by(100).map(|rating| (rating, labels));
+        let skipped = [
+            (SkipReason::Unannotated, 15 * labels),
+            (SkipReason::BadMonth, labels / 20),
+            (SkipReason::NotQuiet, labels / 3),
+        ];
         let report = Report {
+            kind,
             games: 15 * labels,
             games_annotated: labels,
             games_kept: labels,
@@ -391,9 +407,16 @@ mod tests {
     #[test]
     fn no_text_lies_on_another_or_beyond_its_card() {
         for labels in [0, 3, 7, 74_000, 1_000_000, 18_000_000] {
-            let svg = report_svg(labels);
+            for svg in report_svgs(labels) {
+                assert_readable(&svg, labels);
+            }
+        }
+    }
+
+    fn assert_readable(svg: &str, labels: u64) {
+        {
             assert!(!svg.contains("NaN") && !svg.contains("inf\""));
-            let (texts, cards) = places(&svg);
+            let (texts, cards) = places(svg);
             assert!(texts.len() > 60 && cards.len() == 5);
             for (i, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
                 for (other, [l, r, t, b]) in &texts[i + 1..] {

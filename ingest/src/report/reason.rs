@@ -1,19 +1,30 @@
 //! Skip reasons as text.
 
-use datasets::SkipReason;
+use datasets::{Kind, SkipReason};
 use host::thousands;
 
 /// Returns the count, the text and an example of a skip reason.
-pub fn left_out(reason: SkipReason, count: u64, example: Option<&String>) -> String {
-    let text = format!("{} {}", thousands(count), reason_text(reason));
+pub fn left_out(kind: Kind, reason: SkipReason, count: u64, example: Option<&String>) -> String {
+    let text = format!("{} {}", thousands(count), reason_text(kind, reason));
     match example {
         Some(example) => format!("{text}, such as {example}"),
         None => text,
     }
 }
 
-/// Returns a skip reason as words that follow a count.
-pub fn reason_text(reason: SkipReason) -> &'static str {
+/// Returns a skip reason, in a dataset of a kind, as words that follow a count.
+pub fn reason_text(kind: Kind, reason: SkipReason) -> String {
+    let text = text_for_evaluations(reason);
+    match kind {
+        Kind::Evaluations => text.to_string(),
+        // Games count whether annotated or not, and moves instead of evaluations.
+        Kind::Moves => text
+            .replace("annotated ", "")
+            .replace("evaluations", "moves"),
+    }
+}
+
+fn text_for_evaluations(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::Unannotated => "games without an evaluation",
         SkipReason::Variant => "annotated games, or positions, of another variant",
@@ -43,5 +54,6 @@ pub fn reason_text(reason: SkipReason) -> &'static str {
         SkipReason::EvalOutOfRange => "evaluations out of range",
         SkipReason::NotQuiet => "evaluations of positions that are not quiet",
         SkipReason::Thinned => "evaluations between every N-th of a game",
+        SkipReason::NoMoves => "games without a move",
     }
 }

@@ -1,15 +1,40 @@
 //! Data of the report of `ingest stats`, for text, picture and JSON.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use datasets::{Filters, Month, SkipReason, SourceEntry};
+use anyhow::Result;
+use charts::Panel;
+use datasets::{Filters, Kind, Month, Row, SkipReason, SourceEntry};
 use serde::Serialize;
 
-use crate::report::histogram::Histogram;
+/// Histograms over the rows of a dataset, and their report.
+pub trait Counted: Serialize + Sized {
+    /// Row of the dataset.
+    type Row: Row;
 
-/// Report of `ingest stats`; the field names are its JSON keys.
+    /// Returns empty histograms.
+    fn new() -> Self;
+
+    /// Counts one row.
+    fn add(&mut self, row: &Self::Row);
+
+    /// Returns the report as text.
+    ///
+    /// # Errors
+    /// If the filters cannot be serialised.
+    fn text(path: &Path, report: &Report<Self>) -> Result<String>;
+
+    /// Returns the panels of the picture, in rows.
+    fn panels(report: &Report<Self>) -> Vec<Vec<Panel>>;
+}
+
+/// Report of `ingest stats`; the field names are its JSON keys. In a dataset of moves, labels and
+/// positions are moves.
 #[derive(Serialize)]
-pub struct Report<'a> {
+pub struct Report<'a, H> {
+    /// Kind of the dataset.
+    pub kind: Kind,
     /// Games seen.
     pub games: u64,
     /// Games with an evaluation.
@@ -58,16 +83,29 @@ pub struct Report<'a> {
     /// Manifest entries of the sources, without granule digests.
     pub sources: &'a [SourceEntry],
     /// Histograms of the training positions.
-    pub train: Histogram,
+    pub train: H,
     /// Histograms of the validation positions.
-    pub validation: Histogram,
+    pub validation: H,
 }
 
-impl Report<'_> {
+impl<H> Report<'_, H> {
     /// Returns counts over training and validation positions together.
-    pub fn both<const N: usize>(&self, counts: impl Fn(&Histogram) -> [u64; N]) -> [u64; N] {
+    pub fn both<const N: usize>(&self, counts: impl Fn(&H) -> [u64; N]) -> [u64; N] {
         let (train, validation) = (counts(&self.train), counts(&self.validation));
         std::array::from_fn(|i| train[i] + validation[i])
+    }
+
+    /// Returns the plural of a row.
+    pub fn noun(&self) -> &'static str {
+        match self.kind {
+            Kind::Evaluations => "positions",
+            Kind::Moves => "moves",
+        }
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> u64 {
+        self.positions_train + self.positions_validation
     }
 
     /// Returns the number of evaluations read, kept or not.

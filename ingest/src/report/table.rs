@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use charts::percent;
-use datasets::{Month, Phase, SourceEntry};
+use datasets::{Kind, Month, MoveRecord, Phase, Row, SourceEntry};
 use host::thousands;
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
@@ -14,24 +14,38 @@ use crate::report::summary::Report;
 /// Rows of a table before they are summed: months to years, ratings to bins of 500.
 const MANY_ROWS: usize = 12;
 
-/// Returns the report as text.
+/// Returns the report of a dataset of evaluations as text.
 ///
 /// # Errors
 /// If the filters cannot be serialised.
-pub fn text(path: &Path, report: &Report) -> Result<String> {
-    let mut text = format!("{}\n", path.display());
-    for (name, value) in facts(report)? {
-        text += &format!("  {name:<12} {value}\n");
-    }
-    let positions = report.positions_train + report.positions_validation;
+pub fn text(path: &Path, report: &Report<Histogram>) -> Result<String> {
+    let positions = report.rows();
+    let [black_to_move, in_check] = report.both(|h| [h.black_to_move, h.in_check]);
+    let annotated = format!(
+        "{} annotated, {}",
+        thousands(report.games_annotated),
+        percent(report.games_annotated, report.games)
+    );
+    let shares = [
+        ("in check", percent(in_check, positions)),
+        (
+            "to move",
+            format!("Black in {}", percent(black_to_move, positions)),
+        ),
+    ];
+    let labels = format!(
+        "{} ({} mates; {} plies without one)",
+        thousands(report.labels),
+        thousands(report.mates),
+        thousands(report.gaps)
+    );
+    let mut text = facts(path, report, &annotated, ("labels", labels), &shares)?;
     let [white_mates, black_mates] = report.both(|h| h.mates);
     let mut evaluations = vec![("Black mates".to_string(), black_mates)];
     evaluations.extend(label_bands(report));
     evaluations.push(("White mates".to_string(), white_mates));
     text += &bars("evaluation in pawns, White's view", &evaluations, positions);
-    let phases = Phase::ALL.map(|phase| phase.name().to_string());
-    let phases: Vec<_> = phases.into_iter().zip(report.both(|h| h.phases)).collect();
-    text += &bars("phase", &phases, positions);
+    text += &bars("phase", &phases(report.both(|h| h.phases)), positions);
     text += &bars(
         "ratings, mean of both, kept games",
         &ratings(report),
@@ -41,40 +55,46 @@ pub fn text(path: &Path, report: &Report) -> Result<String> {
     Ok(text)
 }
 
-fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
-    let positions = report.positions_train + report.positions_validation;
-    let [black_to_move, in_check] = report.both(|h| [h.black_to_move, h.in_check]);
+/// Returns counts by phase with their names.
+pub(super) fn phases(counts: [u64; 3]) -> Vec<(String, u64)> {
+    let names = Phase::ALL.map(|phase| phase.name().to_string());
+    names.into_iter().zip(counts).collect()
+}
+
+/// Returns the report down to the histograms: the path, and a line a fact. `games` qualifies the
+/// number of games; `labels` and `shares` depend on what the dataset holds.
+///
+/// # Errors
+/// If the filters cannot be serialised.
+pub(super) fn facts<H>(
+    path: &Path,
+    report: &Report<H>,
+    games: &str,
+    labels: (&'static str, String),
+    shares: &[(&'static str, String)],
+) -> Result<String> {
+    let what = report.noun();
     let mut rows = vec![
         ("fingerprint", report.fingerprint.to_string()),
         ("filters", filters(report)?),
         (
             "games",
             format!(
-                "{} ({} annotated, {}; {} kept)",
+                "{} ({games}; {} kept)",
                 thousands(report.games),
-                thousands(report.games_annotated),
-                percent(report.games_annotated, report.games),
                 thousands(report.games_kept)
             ),
         ),
-        (
-            "labels",
-            format!(
-                "{} ({} mates; {} plies without one)",
-                thousands(report.labels),
-                thousands(report.mates),
-                thousands(report.gaps)
-            ),
-        ),
+        labels,
         ("duplicates", duplicates(report)),
         (
             "training",
-            format!("{} positions", thousands(report.positions_train)),
+            format!("{} {what}", thousands(report.positions_train)),
         ),
         (
             "validation",
             format!(
-                "{} positions of held-out games; {} more were in training too",
+                "{} {what} of held-out games; {} more were in training too",
                 thousands(report.positions_validation),
                 thousands(report.seen_on_both_sides)
             ),
@@ -87,22 +107,23 @@ fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
                 report.bytes_per_position
             ),
         ),
-        ("in check", percent(in_check, positions)),
-        (
-            "to move",
-            format!("Black in {}", percent(black_to_move, positions)),
-        ),
     ];
+    rows.extend_from_slice(shares);
     for (&reason, count) in report.skipped {
         let example = report.examples.get(&reason);
-        rows.push(("left out", left_out(reason, *count, example)));
+        rows.push(("left out", left_out(report.kind, reason, *count, example)));
     }
-    rows.extend(report.sources.iter().map(|entry| ("source", source(entry))));
-    Ok(rows)
+    let sources = report.sources.iter();
+    rows.extend(sources.map(|entry| ("source", source(entry, report.kind))));
+    let mut text = format!("{}\n", path.display());
+    for (name, value) in rows {
+        text += &format!("  {name:<12} {value}\n");
+    }
+    Ok(text)
 }
 
 /// Returns the filters by their manifest names.
-fn filters(report: &Report) -> Result<String> {
+fn filters<H>(report: &Report<H>) -> Result<String> {
     let filters = serde_json::to_value(report.filters)?;
     let named = filters.as_object().into_iter().flatten();
     let words: Vec<String> = named
@@ -111,7 +132,7 @@ fn filters(report: &Report) -> Result<String> {
     Ok(words.join(", "))
 }
 
-fn source(entry: &SourceEntry) -> String {
+fn source(entry: &SourceEntry, kind: Kind) -> String {
     let SourceEntry {
         name,
         bytes,
@@ -134,16 +155,20 @@ fn source(entry: &SourceEntry) -> String {
     });
     let damage = damage.iter().map(|damage| format!(", {damage}"));
     format!(
-        "{name}: {} bytes{}, {} labels{months}, digest {digest}{}",
+        "{name}: {} bytes{}, {} {}{months}, digest {digest}{}",
         thousands(*bytes),
         part.collect::<String>(),
         thousands(tally.labels),
+        match kind {
+            Kind::Evaluations => "labels",
+            Kind::Moves => "moves",
+        },
         damage.collect::<String>()
     )
 }
 
 /// Returns the positions with centipawn labels, in bands that widen outwards.
-fn label_bands(report: &Report) -> Vec<(String, u64)> {
+fn label_bands(report: &Report<Histogram>) -> Vec<(String, u64)> {
     let ends = [
         -LABEL_RANGE,
         -500,
@@ -176,7 +201,7 @@ fn label_bands(report: &Report) -> Vec<(String, u64)> {
         .collect()
 }
 
-fn ratings(report: &Report) -> Vec<(String, u64)> {
+fn ratings<H>(report: &Report<H>) -> Vec<(String, u64)> {
     let width = if report.ratings.len() > MANY_ROWS {
         500
     } else {
@@ -191,7 +216,7 @@ fn ratings(report: &Report) -> Vec<(String, u64)> {
     rows
 }
 
-fn months(report: &Report) -> Vec<(String, u64)> {
+pub(super) fn months<H>(report: &Report<H>) -> Vec<(String, u64)> {
     let years = report.months.len() > MANY_ROWS;
     let name = |month: Month| match month.calendar() {
         Some((year, _)) if years => year.to_string(),
@@ -218,7 +243,7 @@ fn sum_neighbours(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u
 }
 
 /// Draws a bar for each count: one `#` per two percent of `whole`.
-fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
+pub(super) fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
     let mut text = format!("  {title}\n");
     for (name, count) in rows {
         let length = (50 * count).div_ceil(whole.max(1)) as usize;
@@ -228,8 +253,13 @@ fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
     text
 }
 
-fn duplicates(report: &Report) -> String {
+fn duplicates<H>(report: &Report<H>) -> String {
     match report.merged_or_beyond_cap {
+        0 if report.kind == Kind::Moves => format!(
+            "{} repeated, or beyond {} of a position",
+            thousands(report.duplicates_merged),
+            MoveRecord::MOST
+        ),
         0 => format!("{} merged", thousands(report.duplicates_merged)),
         count => format!("{} merged, or beyond the cap", thousands(count)),
     }

@@ -14,8 +14,8 @@ use shakmaty::{
 };
 
 use super::label_by_plies;
-use crate::games::{Ending, Evaluations};
-use crate::position::{GameResult, Month, Origin, Record};
+use crate::games::{Collector, Ending};
+use crate::position::{GameResult, Origin};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 const MAGIC: &[u8; 4] = b"BINP";
@@ -52,11 +52,11 @@ pub(super) fn unit(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
 }
 
 /// Reads whole chunks. Each chain counts as a game.
-pub(super) fn read(
+pub(super) fn read<C: Collector>(
     mut bytes: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    mut each: impl FnMut(GameId, &[Record]),
+    mut each: impl FnMut(GameId, &[C::Row]),
 ) {
     while let Ok(Some(length)) = unit(bytes) {
         let (chunk, rest) = bytes.split_at(length);
@@ -65,7 +65,7 @@ pub(super) fn read(
         while !chains.is_empty() {
             tally.games += 1;
             tally.games_annotated += 1;
-            match read_chain(chains, filters, tally, &mut each) {
+            match read_chain::<C>(chains, filters, tally, &mut each) {
                 Ok(length) => chains = &chains[length..],
                 // The next chain can only be found from the end of this one.
                 Err(reason) => {
@@ -81,11 +81,11 @@ pub(super) fn read(
 ///
 /// # Errors
 /// The reason that it cannot be followed to its end; positions before that are kept.
-fn read_chain(
+fn read_chain<C: Collector>(
     bytes: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    each: impl FnOnce(GameId, &[Record]),
+    each: impl FnOnce(GameId, &[C::Row]),
 ) -> Result<usize, SkipReason> {
     let malformed = SkipReason::MalformedGame;
     let (stem, rest) = bytes.split_first_chunk::<STEM_BYTES>().ok_or(malformed)?;
@@ -98,8 +98,9 @@ fn read_chain(
         result: result(ply_result >> 14, position.turn()),
         ..Origin::default()
     };
-    let rejected = filters.reject_game(&Tags::default());
-    let mut evaluations = Evaluations::default();
+    let tags = Tags::default();
+    let rejected = filters.reject_game(&tags);
+    let mut rows = C::default();
     let mut identity = stem[..POSITION_BYTES].to_vec();
     let mut bits = Bits { text, at: 0 };
     let mut score = signed(number(26));
@@ -107,13 +108,9 @@ fn read_chain(
     let mut outcome = Ok(());
     for left in (0..=followers).rev() {
         if rejected.is_none() {
-            match label_by_plies(score, MAX_PLY) {
-                Some(label) => {
-                    let label = label.seen_by(position.turn());
-                    evaluations.add(Record::new(&position, label, origin), filters, tally);
-                }
-                None => tally.skip(SkipReason::MalformedEval),
-            }
+            let score = label_by_plies(score, MAX_PLY);
+            let score = score.map(|label| label.seen_by(position.turn()));
+            rows.score(&position, score, origin, filters, tally);
         }
         let Some(played) = m else {
             // The last position may have no move.
@@ -122,7 +119,9 @@ fn read_chain(
             }
             break;
         };
-        evaluations.play(played, filters, tally);
+        if rejected.is_none() {
+            rows.play(&position, played, &tags, filters, tally);
+        }
         position.play_unchecked(played);
         identity.extend_from_slice(&[
             played.from().map_or(0, u8::from),
@@ -142,11 +141,10 @@ fn read_chain(
     let ending = Ending {
         // The format does not say whether the game ends with its chain.
         result: None,
-        month: Month::default(),
-        rating: None,
+        tags: &tags,
     };
     let id = || GameId::of_bytes(&identity);
-    evaluations.finish(&position, id, ending, filters, tally, each);
+    rows.finish(&position, id, ending, filters, tally, each);
     if let Some(reason) = rejected {
         tally.skip(reason);
     }

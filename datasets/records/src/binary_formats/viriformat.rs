@@ -8,8 +8,8 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position, Role, Square};
 
 use super::{MATE, board, label_by_plies};
-use crate::games::{Ending, Evaluations};
-use crate::position::{GameResult, Month, Origin, Record};
+use crate::games::{Collector, Ending};
+use crate::position::{GameResult, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 /// Sizes in bytes of a board, and of a move with its score.
@@ -75,11 +75,11 @@ pub(super) fn detect(mut bytes: &[u8]) -> bool {
     true
 }
 
-pub(super) fn read(
+pub(super) fn read<C: Collector>(
     mut bytes: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    mut each: impl FnMut(GameId, &[Record]),
+    mut each: impl FnMut(GameId, &[C::Row]),
 ) {
     while let Ok(Some(length)) = unit(bytes) {
         let (game, rest) = bytes.split_at(length);
@@ -88,37 +88,35 @@ pub(super) fn read(
         tally.games_annotated += 1;
         if let Some((board, steps)) = game.split_first_chunk() {
             let steps = &steps[..steps.len() - STEP_BYTES];
-            if let Err(reason) = read_game(board, steps, filters, tally, &mut each) {
+            if let Err(reason) = read_game::<C>(board, steps, filters, tally, &mut each) {
                 tally.skip(reason);
             }
         }
     }
 }
 
-fn read_game(
+fn read_game<C: Collector>(
     board: &[u8; BOARD_BYTES],
     steps: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    each: impl FnOnce(GameId, &[Record]),
+    each: impl FnOnce(GameId, &[C::Row]),
 ) -> Result<(), SkipReason> {
     if steps.is_empty() {
         tally.games_annotated -= 1;
-        return Err(SkipReason::Unannotated);
+        return Err(C::NOTHING);
     }
-    if let Some(reason) = filters.reject_game(&Tags::default()) {
+    let tags = Tags::default();
+    if let Some(reason) = filters.reject_game(&tags) {
         return Err(reason);
     }
     let mut position = board::taken_position(board, filters)?;
     let result = GameResult::from_code(board[board::RESULT]);
-    let (month, origin) = (
-        Month::default(),
-        Origin {
-            result,
-            ..Origin::default()
-        },
-    );
-    let mut evaluations = Evaluations::default();
+    let origin = Origin {
+        result,
+        ..Origin::default()
+    };
+    let mut rows = C::default();
     let mut whole = true;
     for step in steps.chunks_exact(STEP_BYTES) {
         let Some(m) = legal_move(&position, step) else {
@@ -126,13 +124,9 @@ fn read_game(
             whole = false;
             break;
         };
-        match label_by_plies(i16::from_le_bytes([step[2], step[3]]), MOST_PLIES) {
-            Some(label) => {
-                evaluations.add(Record::new(&position, label, origin), filters, tally);
-            }
-            None => tally.skip(SkipReason::MalformedEval),
-        }
-        evaluations.play(m, filters, tally);
+        let score = label_by_plies(i16::from_le_bytes([step[2], step[3]]), MOST_PLIES);
+        rows.score(&position, score, origin, filters, tally);
+        rows.play(&position, m, &tags, filters, tally);
         position.play_unchecked(m);
     }
     // The identity excludes scores and result.
@@ -143,10 +137,9 @@ fn read_game(
     };
     let ending = Ending {
         result: result.filter(|_| whole),
-        month,
-        rating: None,
+        tags: &tags,
     };
-    evaluations.finish(&position, id, ending, filters, tally, each);
+    rows.finish(&position, id, ending, filters, tally, each);
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Chunks of PGN text to labelled positions.
+//! Chunks of PGN text to labelled positions or moves.
 
 use shakmaty::Color;
 
@@ -7,7 +7,8 @@ use crate::games::general::read_general;
 use crate::games::movetext::with_plain_space;
 use crate::games::plain::read_plain;
 use crate::games::scan::{Mark, next_mark};
-use crate::position::{EvalComment, Record, parse_match_score};
+use crate::games::{Collector, Evaluations, PlayedMoves};
+use crate::position::{EvalComment, MoveRecord, Record, parse_match_score};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
 /// Reads every game of a chunk, which must begin and end at game boundaries, and calls `each` with
@@ -37,13 +38,31 @@ pub fn read_games(
                     continue;
                 }
                 from = end;
-                read_annotated(&text[start..end], filters, tally, &mut each);
+                read_whole::<Evaluations>(&text[start..end], filters, tally, &mut each);
                 end
             }
         };
         start = start.max(end);
     }
     read_unannotated(&text[start..], filters, tally, &mut each);
+}
+
+/// Reads every game of a chunk, as [`read_games`] does, and calls `each` with the moves of each.
+pub fn read_moves(
+    text: &[u8],
+    filters: &Filters,
+    tally: &mut SourceCounts,
+    mut each: impl FnMut(GameId, &[MoveRecord]),
+) {
+    let mut start = 0;
+    for event in boundary::event_tags(text, 0) {
+        let end = tags_start(text, event);
+        if start < end {
+            read_whole::<PlayedMoves>(&text[start..end], filters, tally, &mut each);
+            start = end;
+        }
+    }
+    read_whole::<PlayedMoves>(&text[start..], filters, tally, &mut each);
 }
 
 /// Counts a game without any `[%eval`, or reads it if its comments hold match scores.
@@ -54,7 +73,7 @@ fn read_unannotated(
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
     if has_match_scores(game) {
-        read_annotated(game, filters, tally, each);
+        read_whole::<Evaluations>(game, filters, tally, each);
     } else if game.iter().any(u8::is_ascii_graphic) {
         tally.games += 1;
         tally.skip(SkipReason::Unannotated);
@@ -84,15 +103,15 @@ fn has_match_scores(game: &[u8]) -> bool {
 }
 
 /// Reads the game of a slice, or several if games without an Event tag follow.
-fn read_annotated(
+fn read_whole<C: Collector>(
     text: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    each: &mut impl FnMut(GameId, &[Record]),
+    each: &mut impl FnMut(GameId, &[C::Row]),
 ) {
     let text = &*with_plain_space(text);
-    if read_plain(text, filters, tally, each).is_none() {
-        read_general(text, filters, tally, each);
+    if read_plain::<C>(text, filters, tally, each).is_none() {
+        read_general::<C>(text, filters, tally, each);
     }
 }
 

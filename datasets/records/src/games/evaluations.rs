@@ -1,13 +1,14 @@
-//! Evaluated positions of one game, independent of its format, and the filters that need the game:
-//! quiet moves, thinning, lambda-returns. PGN, viriformat and binpack end every game here.
-
-use std::num::NonZeroUsize;
+//! Evaluated positions of one game, and the filters that need the game: quiet moves,
+//! lambda-returns. `collector.rs` thins out the rows of any kind.
 
 use shakmaty::{Chess, Move, Position};
 
 use crate::games::returns::Returns;
-use crate::position::{GameResult, Month, Record};
-use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
+use crate::games::{Collector, Ending};
+use crate::position::{
+    EvalComment, GameResult, Label, Origin, Record, parse_eval, parse_match_score,
+};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Split, Tags};
 
 #[derive(Default)]
 pub(crate) struct Evaluations {
@@ -15,6 +16,8 @@ pub(crate) struct Evaluations {
     /// Plies played so far.
     plies: u32,
     unlabelled_plies: u64,
+    /// Whether the game has an evaluation, readable or not.
+    annotated: bool,
 }
 
 struct Evaluated {
@@ -25,43 +28,65 @@ struct Evaluated {
     kept: bool,
 }
 
-/// Facts about a game that are known at its end.
-pub(crate) struct Ending {
-    /// Result of the moves that were read; `None` if unknown.
-    pub(crate) result: Option<GameResult>,
-    pub(crate) month: Month,
-    /// Mean of both players' ratings; `None` if either is unknown.
-    pub(crate) rating: Option<u16>,
-}
+impl Collector for Evaluations {
+    type Row = Record;
 
-impl Evaluations {
-    pub(crate) fn plies(&self) -> u32 {
-        self.plies
+    const NOTHING: SkipReason = SkipReason::Unannotated;
+
+    fn has_any(&self) -> bool {
+        self.annotated
     }
 
-    /// Returns whether the current position has an evaluation.
-    pub(crate) fn has_latest(&self) -> bool {
-        self.positions
-            .last()
-            .is_some_and(|last| last.ply == self.plies)
-    }
-
-    /// Adds the current position.
-    pub(crate) fn add(&mut self, record: Record, filters: &Filters, tally: &mut SourceCounts) {
-        let rejected = filters.reject_position(&record);
-        if let Some(reason) = rejected {
-            tally.skip(reason);
+    fn score(
+        &mut self,
+        position: &Chess,
+        score: Option<Label>,
+        origin: Origin,
+        filters: &Filters,
+        tally: &mut SourceCounts,
+    ) {
+        match score {
+            Some(label) => self.add(Record::new(position, label, origin), filters, tally),
+            None => tally.skip(SkipReason::MalformedEval),
         }
-        self.positions.push(Evaluated {
-            record,
-            ply: self.plies,
-            kept: rejected.is_none(),
-        });
     }
 
-    /// Plays a move from the current position; the position is marked if the move is a capture or
-    /// a promotion, and then fails the `quiet` filter.
-    pub(crate) fn play(&mut self, m: Move, filters: &Filters, tally: &mut SourceCounts) {
+    fn comment(
+        &mut self,
+        comment: &[u8],
+        position: &Chess,
+        tags: &Tags,
+        filters: &Filters,
+        tally: &mut SourceCounts,
+    ) {
+        let mut eval = parse_eval(comment);
+        if eval == EvalComment::Absent {
+            eval = parse_match_score(comment, !position.turn());
+        }
+        self.annotated |= eval != EvalComment::Absent;
+        let (label, depth) = match eval {
+            EvalComment::Absent => return,
+            EvalComment::Malformed => return tally.skip(SkipReason::MalformedEval),
+            EvalComment::Eval { label, depth } => (label, depth),
+        };
+        if self.plies == 0 {
+            return tally.skip(SkipReason::EvalBeforeFirstMove);
+        }
+        if self.has_latest() {
+            return tally.skip(SkipReason::SecondEval);
+        }
+        let origin = Origin {
+            result: tags.fair_result(),
+            month: tags.month,
+            depth,
+            tactical: false,
+        };
+        self.add(Record::new(position, label, origin), filters, tally);
+    }
+
+    /// Marks the position if the move is a capture or a promotion; it then fails the `quiet`
+    /// filter.
+    fn play(&mut self, _: &Chess, m: Move, _: &Tags, filters: &Filters, tally: &mut SourceCounts) {
         let plies = self.plies;
         match self.positions.last_mut().filter(|last| last.ply == plies) {
             Some(last) if m.is_capture() || m.is_promotion() => {
@@ -78,9 +103,8 @@ impl Evaluations {
         self.plies += 1;
     }
 
-    /// Ends the game at `board`: applies lambda-returns and thinning, counts the records and passes
-    /// them to `each`. Does nothing if no record is left.
-    pub(crate) fn finish(
+    /// Applies lambda-returns and thinning.
+    fn finish(
         mut self,
         board: &Chess,
         id: impl FnOnce() -> GameId,
@@ -106,22 +130,36 @@ impl Evaluations {
         }
         let kept = self.positions.iter().filter(|evaluated| evaluated.kept);
         let mut records: Vec<Record> = kept.map(|evaluated| evaluated.record).collect();
-        if let Some(every) = filters.every {
-            let thinned = thin_out(&mut records, every, id.sampling_start(every));
-            tally.skip_many(SkipReason::Thinned, thinned);
-        }
+        ending.admit(&mut records, id, filters, tally);
         if records.is_empty() {
             return;
         }
-        let labels = records.len() as u64;
         let mates = records.iter().filter(|r| r.label().mate().is_some());
-        tally.games_kept += 1;
-        tally.labels += labels;
         tally.mates += mates.count() as u64;
         tally.gaps += self.unlabelled_plies;
-        *tally.months.entry(ending.month).or_default() += labels;
-        tally.rating(ending.rating);
         each(id, &records);
+    }
+}
+
+impl Evaluations {
+    /// Returns whether the current position has an evaluation.
+    fn has_latest(&self) -> bool {
+        self.positions
+            .last()
+            .is_some_and(|last| last.ply == self.plies)
+    }
+
+    /// Adds the current position.
+    fn add(&mut self, record: Record, filters: &Filters, tally: &mut SourceCounts) {
+        let rejected = filters.reject_position(&record);
+        if let Some(reason) = rejected {
+            tally.skip(reason);
+        }
+        self.positions.push(Evaluated {
+            record,
+            ply: self.plies,
+            kept: rejected.is_none(),
+        });
     }
 
     /// Replaces each evaluation by its lambda-return.
@@ -131,14 +169,6 @@ impl Evaluations {
             *record = record.with_label(returns.before(record.label(), *ply));
         }
     }
-}
-
-/// Keeps one record in `every`, beginning with the one at `start`. Returns the number removed.
-fn thin_out(records: &mut Vec<Record>, every: NonZeroUsize, start: usize) -> u64 {
-    let all = records.len();
-    let mut index = 0..all;
-    records.retain(|_| index.next().is_some_and(|index| index % every == start));
-    (all - records.len()) as u64
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Visitor that turns one PGN game (tags, moves, comments) into labelled positions.
+//! Visitor that turns one PGN game (tags, moves, comments) into rows.
 
 use std::ops::ControlFlow;
 
@@ -6,26 +6,23 @@ use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
 use shakmaty::san::San;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::games::evaluations::{Ending, Evaluations};
 use crate::games::spelling::find_move;
-use crate::position::{EvalComment, Origin, Record, parse_eval, parse_match_score};
+use crate::games::{Collector, Ending};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
-struct Game {
+struct Game<C> {
     tags: Tags,
     position: Chess,
     /// Moves in UCI notation, hashed as the identity of a game without a Lichess id; otherwise
     /// empty.
     moves: Vec<u8>,
-    /// Has an evaluation, readable or not.
-    annotated: bool,
-    evaluations: Evaluations,
+    rows: C,
     /// Collected parts of a comment longer than
     /// [`COMMENT_BYTES`](crate::games::general::COMMENT_BYTES).
     comment: Vec<u8>,
 }
 
-impl Game {
+impl<C> Game<C> {
     fn id(&self) -> GameId {
         match self.tags.lichess_id {
             Some(id) => GameId::of_bytes(&id),
@@ -34,14 +31,14 @@ impl Game {
     }
 }
 
-/// Reads games, one at a time, into labelled positions.
-pub(crate) struct GameReader<'a, F> {
+/// Reads games, one at a time, into rows.
+pub(crate) struct GameReader<'a, C, F> {
     filters: &'a Filters,
     tally: &'a mut SourceCounts,
     previous: Previous,
     /// Receives each kept game.
     each: F,
-    game: Option<Game>,
+    game: Option<Game<C>>,
     /// The game has ended; further text does not belong to it.
     pub(crate) over: bool,
     /// Text that follows without tags is skipped: the game, or its rest, was skipped.
@@ -63,7 +60,7 @@ pub(crate) enum Previous {
     LeftOut,
 }
 
-impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
+impl<'a, C: Collector, F: FnMut(GameId, &[C::Row])> GameReader<'a, C, F> {
     pub(crate) fn new(
         filters: &'a Filters,
         tally: &'a mut SourceCounts,
@@ -91,7 +88,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         }
     }
 
-    /// Ends the current game at text that cannot be followed. Keeps the positions accepted so far.
+    /// Ends the current game at text that cannot be followed. Keeps the rows accepted so far.
     pub(crate) fn broken_off(&mut self, reason: SkipReason, word: &str) {
         self.tally.skip(reason);
         self.cut = Some((reason, word.to_string()));
@@ -99,27 +96,25 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         self.finish(false);
     }
 
-    /// Ends the current game and passes its accepted positions to `each`. `whole` says that its
+    /// Ends the current game and passes its accepted rows to `each`. `whole` says that its
     /// result is that of the moves read.
     pub(crate) fn finish(&mut self, whole: bool) {
         let Some(mut game) = self.game.take() else {
             return;
         };
         self.tally.games += 1;
-        if game.annotated {
-            self.tally.games_annotated += 1;
-        } else {
-            self.tally.skip(SkipReason::Unannotated);
+        let rows = std::mem::take(&mut game.rows);
+        match rows.has_any() {
+            true => self.tally.games_annotated += 1,
+            false => self.tally.skip(C::NOTHING),
         }
-        let evaluations = std::mem::take(&mut game.evaluations);
         let ending = Ending {
             result: game.tags.fair_result().filter(|_| whole),
-            month: game.tags.month,
-            rating: game.tags.mean_rating(),
+            tags: &game.tags,
         };
         let (filters, tally) = (self.filters, &mut *self.tally);
-        let each = |id, records: &[Record]| (self.each)(id, records);
-        evaluations.finish(&game.position, || game.id(), ending, filters, tally, each);
+        let each = |id, rows: &[C::Row]| (self.each)(id, rows);
+        rows.finish(&game.position, || game.id(), ending, filters, tally, each);
         self.roster = Some(game.tags.roster);
     }
 
@@ -139,7 +134,9 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     pub(crate) fn play(&mut self, san: &San) -> Option<()> {
         let game = self.game.as_mut()?;
         let m = find_move(&game.position, san)?;
-        game.evaluations.play(m, self.filters, self.tally);
+        let (filters, tally) = (self.filters, &mut *self.tally);
+        game.rows
+            .play(&game.position, m, &game.tags, filters, tally);
         if game.tags.lichess_id.is_none() {
             game.moves
                 .extend(m.to_uci(CastlingMode::Chess960).to_string().as_bytes());
@@ -150,34 +147,13 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
 
     pub(crate) fn read_comment(&mut self, comment: &[u8]) {
         let Some(game) = &mut self.game else { return };
-        let mut eval = parse_eval(comment);
-        if eval == EvalComment::Absent {
-            eval = parse_match_score(comment, !game.position.turn());
-        }
-        game.annotated |= eval != EvalComment::Absent;
-        let (label, depth) = match eval {
-            EvalComment::Absent => return,
-            EvalComment::Malformed => return self.tally.skip(SkipReason::MalformedEval),
-            EvalComment::Eval { label, depth } => (label, depth),
-        };
-        if game.evaluations.plies() == 0 {
-            return self.tally.skip(SkipReason::EvalBeforeFirstMove);
-        }
-        if game.evaluations.has_latest() {
-            return self.tally.skip(SkipReason::SecondEval);
-        }
-        let origin = Origin {
-            result: game.tags.fair_result(),
-            month: game.tags.month,
-            depth,
-            tactical: false,
-        };
-        let record = Record::new(&game.position, label, origin);
-        game.evaluations.add(record, self.filters, self.tally);
+        let (filters, tally) = (self.filters, &mut *self.tally);
+        game.rows
+            .comment(comment, &game.position, &game.tags, filters, tally);
     }
 }
 
-impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
+impl<C: Collector, F: FnMut(GameId, &[C::Row])> Visitor for GameReader<'_, C, F> {
     type Tags = Tags;
     type Movetext = ();
     type Output = ();
@@ -220,8 +196,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                     tags,
                     position,
                     moves: Vec::new(),
-                    annotated: false,
-                    evaluations: Evaluations::default(),
+                    rows: C::default(),
                     comment: Vec::new(),
                 });
                 ControlFlow::Continue(())

@@ -2,10 +2,10 @@
 
 use std::io::{Chain, Read};
 
+use crate::games::Collector;
 use crate::games::game::{GameReader, Previous};
 use crate::games::header::longest_tag;
 use crate::games::movetext::{Cut, import};
-use crate::position::Record;
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, roster_value};
 
 /// Padding after a game. pgn-reader looks ahead, and near the end of its input would move the
@@ -25,11 +25,11 @@ pub(crate) fn reader(text: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u
 }
 
 /// Reads the games of a text in any form.
-pub(crate) fn read_general(
+pub(crate) fn read_general<C: Collector>(
     text: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    each: &mut impl FnMut(GameId, &[Record]),
+    each: &mut impl FnMut(GameId, &[C::Row]),
 ) {
     let imported = match import(text) {
         Ok(imported) => imported,
@@ -39,7 +39,7 @@ pub(crate) fn read_general(
     let (mut previous, mut over) = (Previous::Nothing, false);
     let mut roster = Vec::new();
     loop {
-        let mut visitor = GameReader::new(filters, tally, previous, &mut *each);
+        let mut visitor = GameReader::<C, _>::new(filters, tally, previous, &mut *each);
         let read = reader.read_game(&mut visitor);
         match read {
             Ok(None) => break,

@@ -6,21 +6,21 @@ use std::ops::ControlFlow;
 
 use pgn_reader::{RawTag, SanPlus, Visitor};
 
+use crate::games::Collector;
 use crate::games::boundary::RESULTS;
 use crate::games::game::{GameReader, Previous};
 use crate::games::general::reader;
 use crate::games::header::tags_end;
-use crate::position::Record;
 use crate::selection::{Filters, GameId, SourceCounts, Tags};
 
 /// Reads a plain game, with the same result as [`crate::games::general::read_general`]. Returns
 /// `None`, with nothing counted and `each` not called, if the game is not plain or its tags exclude
 /// it.
-pub(crate) fn read_plain(
+pub(crate) fn read_plain<C: Collector>(
     text: &[u8],
     filters: &Filters,
     tally: &mut SourceCounts,
-    each: &mut impl FnMut(GameId, &[Record]),
+    each: &mut impl FnMut(GameId, &[C::Row]),
 ) -> Option<()> {
     let (header, moves) = text.split_at(tags_end(text)?);
     let mut reader = reader(header);
@@ -33,7 +33,7 @@ pub(crate) fn read_plain(
     // Counted separately, so that a text that proves not to be plain can be reread from its
     // beginning.
     let mut counted = SourceCounts::default();
-    let mut game = GameReader::new(filters, &mut counted, Previous::Nothing, each);
+    let mut game = GameReader::<C, _>::new(filters, &mut counted, Previous::Nothing, each);
     if game.begin_movetext(tags).is_break() {
         return None;
     }
@@ -44,7 +44,10 @@ pub(crate) fn read_plain(
 }
 
 /// Reads moves and comments up to the result, which must end the text. `None` if it is not plain.
-fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>) -> Option<()> {
+fn read_moves<C: Collector, F: FnMut(GameId, &[C::Row])>(
+    text: &[u8],
+    game: &mut GameReader<C, F>,
+) -> Option<()> {
     let mut at = 0;
     loop {
         let rest = text.get(at..)?;
@@ -131,18 +134,27 @@ impl Visitor for Header {
 /// Returns whether a game takes the plain path. For tests and fuzz targets.
 ///
 /// # Panics
-/// If plain and general reading differ.
+/// If plain and general reading differ, in evaluations or moves.
 #[cfg(any(test, fuzzing))]
 pub fn is_plain(text: &[u8], filters: &Filters) -> bool {
+    use crate::games::{Evaluations, PlayedMoves};
+
+    let plain = agrees::<Evaluations>(text, filters);
+    assert_eq!(agrees::<PlayedMoves>(text, filters), plain);
+    plain
+}
+
+#[cfg(any(test, fuzzing))]
+fn agrees<C: Collector>(text: &[u8], filters: &Filters) -> bool {
     let (mut plain, mut general) = (Vec::new(), Vec::new());
     let (mut plain_tally, mut general_tally) = (SourceCounts::default(), SourceCounts::default());
-    let mut each = |id, records: &[Record]| plain.push((id, records.to_vec()));
-    if read_plain(text, filters, &mut plain_tally, &mut each).is_none() {
+    let mut each = |id, rows: &[C::Row]| plain.push((id, rows.to_vec()));
+    if read_plain::<C>(text, filters, &mut plain_tally, &mut each).is_none() {
         assert_eq!((plain, plain_tally), Default::default());
         return false;
     }
-    let mut each = |id, records: &[Record]| general.push((id, records.to_vec()));
-    crate::games::general::read_general(text, filters, &mut general_tally, &mut each);
+    let mut each = |id, rows: &[C::Row]| general.push((id, rows.to_vec()));
+    crate::games::general::read_general::<C>(text, filters, &mut general_tally, &mut each);
     let text = String::from_utf8_lossy(text);
     assert_eq!((plain, plain_tally), (general, general_tally), "{text}");
     true

@@ -4,12 +4,12 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use memchr::memmem;
 use pgn_reader::{KnownOutcome, Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use crate::games::boundary::{self, ends_with_result, is_behind_result, line_ends};
+use crate::games::clock::clock;
 use crate::games::general::reader;
 use crate::games::header::{begins_tag, without_mark};
 use crate::games::movetext::{Cut, import, with_plain_space};
@@ -187,18 +187,11 @@ impl Scribe {
         if let EvalComment::Eval { label, depth } = parse_eval(&comment) {
             ply.eval.get_or_insert((label, depth));
         }
-        ply.clock = ply.clock.take().or_else(|| clock(&comment));
+        ply.clock = ply
+            .clock
+            .take()
+            .or_else(|| clock(&comment).map(str::to_owned));
     }
-}
-
-/// Returns the `0:02:58` of `[%clk 0:02:58]`.
-fn clock(comment: &[u8]) -> Option<String> {
-    const TAG: &[u8] = b"[%clk ";
-    let start = memmem::find(comment, TAG)? + TAG.len();
-    let rest = &comment[start..];
-    let text = std::str::from_utf8(&rest[..memchr::memchr(b']', rest)?]).ok()?;
-    let fits = |b: u8| b.is_ascii_digit() || b == b':' || b == b'.';
-    (!text.is_empty() && text.bytes().all(fits)).then(|| text.to_string())
 }
 
 impl Visitor for Scribe {

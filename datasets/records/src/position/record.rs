@@ -1,15 +1,15 @@
 //! The position record: a position, its label and its origin in 32 bytes. `docs/record.md`
 //! describes it byte by byte.
 
-use std::cmp::Ordering;
-use std::fmt;
+use std::cmp::Reverse;
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
 
-use crate::hash::{hash_bytes, mix};
-use crate::position::Label;
-use crate::position::planes::{Codes, pack, unpack};
+use crate::hash::hash_bytes;
+use crate::position::board::{BLACK_TO_MOVE, Board, NO_EN_PASSANT};
+use crate::position::{Kind, Label, ROW_BYTES, Row, blocks};
 
 /// The result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,8 +122,6 @@ const LABEL: usize = 28;
 const FLAGS: usize = 30;
 const MONTH: usize = 31;
 
-const BLACK_TO_MOVE: u8 = 0x80;
-const NO_EN_PASSANT: u8 = 64;
 const UNKNOWN_RESULT: u8 = 3;
 const IN_CHECK: u8 = 4;
 const TACTICAL: u8 = 8;
@@ -132,42 +130,33 @@ const UNMOVED_ROOK: u8 = 6;
 
 impl Record {
     /// Size of a record in bytes.
-    pub const BYTES: usize = 32;
+    pub const BYTES: usize = ROW_BYTES;
 
     /// Packs a position. `label` is from White's point of view.
     pub fn new(position: &Chess, label: Label, origin: Origin) -> Record {
-        let board = position.board();
-        let unmoved = position.castles().castling_rights();
-        let (knights, bishops) = (board.knights().0, board.bishops().0);
-        let (rooks, queens, kings) = (board.rooks().0, board.queens().0, board.kings().0);
-        // Pawn 0, knight 1, bishop 2, rook 3, queen 4, king 5, unmoved rook 6.
-        let codes = pack(
-            board.occupied().0,
-            &[
-                knights | rooks & !unmoved.0 | kings,
-                bishops | rooks,
-                queens | kings | unmoved.0,
-                board.black().0,
-            ],
-        );
-        let moves = position.fullmoves().get() - 1;
-        let plies = moves
-            .saturating_mul(2)
-            .saturating_add(position.turn().fold_wb(0, 1));
         let result = origin.result.map_or(UNKNOWN_RESULT, |result| result as u8);
-        Record::from(Fields {
-            occupied: board.occupied().0,
-            codes,
-            black_to_move: position.turn().is_black(),
-            en_passant: position.legal_ep_square().map(|square| square as u8),
+        let tail = Tail {
             depth: origin.depth,
-            ply: plies.min(u32::from(u16::MAX)) as u16,
+            ply: ply_of(position),
             label: label.stored(),
             flags: result
                 | if position.is_check() { IN_CHECK } else { 0 }
                 | if origin.tactical { TACTICAL } else { 0 },
             month: origin.month.0,
-        })
+        };
+        Record::of_parts(Board::of_position(position), tail)
+    }
+
+    /// Returns the record of a board, without label and origin.
+    pub(crate) fn of_board(board: Board) -> Record {
+        let tail = Tail {
+            depth: 0,
+            ply: board.black_to_move.into(),
+            label: 0,
+            flags: UNKNOWN_RESULT,
+            month: 0,
+        };
+        Record::of_parts(board, tail)
     }
 
     /// Returns the bytes, as described in `docs/record.md`.
@@ -198,12 +187,6 @@ impl Record {
         valid.then_some(record)
     }
 
-    /// Returns the record of bytes that were written by this crate and passed a checksum; they are
-    /// not validated.
-    pub fn from_trusted(bytes: [u8; Record::BYTES]) -> Record {
-        Record(bytes)
-    }
-
     /// Returns the bytes of consecutive records.
     pub fn bytes_of(records: &[Record]) -> &[u8] {
         // SAFETY: a Record is exactly its 32 bytes (repr(transparent)), of alignment 1 and all
@@ -212,7 +195,7 @@ impl Record {
     }
 
     fn occupied(&self) -> Bitboard {
-        Bitboard(Fields::of(self).occupied)
+        Bitboard(self.board().occupied)
     }
 
     /// Returns the 4-bit code of the `i`th occupied square.
@@ -222,7 +205,7 @@ impl Record {
 
     /// Returns the side to move.
     pub fn turn(&self) -> Color {
-        Color::from_white(!Fields::of(self).black_to_move)
+        Color::from_white(!self.board().black_to_move)
     }
 
     /// Returns every piece on the board, from a1 to h8.
@@ -297,7 +280,7 @@ impl Record {
 
     /// Returns the label, from White's point of view.
     pub fn label(&self) -> Label {
-        Label::from_stored(Fields::of(self).label)
+        Label::from_stored(self.tail().label)
     }
 
     /// Returns the record with another label, from White's point of view.
@@ -313,7 +296,7 @@ impl Record {
 
     /// Returns the plies played before this position, counted as in FEN.
     pub fn ply(&self) -> u16 {
-        Fields::of(self).ply
+        self.tail().ply
     }
 
     /// Returns the depth of the evaluation in plies, 0 if unknown.
@@ -326,37 +309,46 @@ impl Record {
         Month(self.0[MONTH])
     }
 
-    /// Returns the position from the side to move's point of view: for Black to move, ranks are
-    /// mirrored and colours swapped. Two records are equal here exactly if they hold the same
-    /// position or colour twins.
-    fn seen_by_mover(&self) -> [u64; 4] {
-        let Fields {
-            occupied,
-            codes,
-            black_to_move,
-            en_passant,
-            ..
-        } = Fields::of(self);
-        if !black_to_move {
-            let en_passant = en_passant.unwrap_or(NO_EN_PASSANT);
-            return [occupied, codes[0], codes[1], u64::from(en_passant)];
+    pub(crate) fn board(&self) -> Board {
+        Board::of(&self.0)
+    }
+
+    #[inline]
+    pub(crate) fn tail(&self) -> Tail {
+        let bytes = &self.0;
+        Tail {
+            depth: bytes[DEPTH],
+            ply: u16::from_le_bytes([bytes[PLY], bytes[PLY + 1]]),
+            label: i16::from_le_bytes([bytes[LABEL], bytes[LABEL + 1]]),
+            flags: bytes[FLAGS],
+            month: bytes[MONTH],
         }
-        let [low, middle, high, black] = unpack(occupied, &codes);
-        let flipped = occupied.swap_bytes();
-        let planes = [low, middle, high, occupied & !black].map(u64::swap_bytes);
-        let codes = pack(flipped, &planes);
-        let en_passant = en_passant.map_or(NO_EN_PASSANT, |square| square ^ 56);
-        [flipped, codes[0], codes[1], u64::from(en_passant)]
+    }
+
+    #[inline]
+    pub(crate) fn of_parts(board: Board, tail: Tail) -> Record {
+        let mut bytes = board.to_row();
+        bytes[DEPTH] = tail.depth;
+        bytes[PLY..LABEL].copy_from_slice(&tail.ply.to_le_bytes());
+        bytes[LABEL..FLAGS].copy_from_slice(&tail.label.to_le_bytes());
+        bytes[FLAGS] = tail.flags;
+        bytes[MONTH] = tail.month;
+        Record(bytes)
     }
 }
 
-/// Unpacked fields of a record.
-pub(crate) struct Fields {
-    pub(crate) occupied: u64,
-    pub(crate) codes: Codes,
-    pub(crate) black_to_move: bool,
-    /// Below 64.
-    pub(crate) en_passant: Option<u8>,
+/// Returns the plies played before a position, counted as in FEN.
+pub(crate) fn ply_of(position: &Chess) -> u16 {
+    let moves = position.fullmoves().get() - 1;
+    let plies = moves
+        .saturating_mul(2)
+        .saturating_add(position.turn().fold_wb(0, 1));
+    plies.min(u32::from(u16::MAX)) as u16
+}
+
+/// Fields of a record behind its board.
+#[derive(Clone, Copy)]
+pub(crate) struct Tail {
     pub(crate) depth: u8,
     pub(crate) ply: u16,
     pub(crate) label: i16,
@@ -365,45 +357,34 @@ pub(crate) struct Fields {
     pub(crate) month: u8,
 }
 
-impl Fields {
-    #[inline]
-    pub(crate) fn of(record: &Record) -> Fields {
-        let bytes = &record.0;
-        let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 bytes"));
-        let en_passant = bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE;
-        Fields {
-            occupied: word(0),
-            codes: [word(8), word(16)],
-            black_to_move: bytes[TURN_EN_PASSANT] & BLACK_TO_MOVE != 0,
-            en_passant: (en_passant != NO_EN_PASSANT).then_some(en_passant),
-            depth: bytes[DEPTH],
-            ply: u16::from_le_bytes([bytes[PLY], bytes[PLY + 1]]),
-            label: i16::from_le_bytes([bytes[LABEL], bytes[LABEL + 1]]),
-            flags: bytes[FLAGS],
-            month: bytes[MONTH],
-        }
-    }
-}
+impl Row for Record {
+    const KIND: Kind = Kind::Evaluations;
+    const MOST: usize = 1;
 
-impl From<Fields> for Record {
-    #[inline]
-    fn from(fields: Fields) -> Record {
-        let mut bytes = [0; Record::BYTES];
-        bytes[..8].copy_from_slice(&fields.occupied.to_le_bytes());
-        bytes[8..16].copy_from_slice(&fields.codes[0].to_le_bytes());
-        bytes[16..24].copy_from_slice(&fields.codes[1].to_le_bytes());
-        let turn = if fields.black_to_move {
-            BLACK_TO_MOVE
-        } else {
-            0
-        };
-        bytes[TURN_EN_PASSANT] = fields.en_passant.unwrap_or(NO_EN_PASSANT) | turn;
-        bytes[DEPTH] = fields.depth;
-        bytes[PLY..LABEL].copy_from_slice(&fields.ply.to_le_bytes());
-        bytes[LABEL..FLAGS].copy_from_slice(&fields.label.to_le_bytes());
-        bytes[FLAGS] = fields.flags;
-        bytes[MONTH] = fields.month;
+    fn as_bytes(&self) -> &[u8; ROW_BYTES] {
+        &self.0
+    }
+
+    fn from_trusted(bytes: [u8; ROW_BYTES]) -> Record {
         Record(bytes)
+    }
+
+    fn bytes_of(rows: &[Record]) -> &[u8] {
+        Record::bytes_of(rows)
+    }
+
+    /// Prefers the greatest by depth, month, hash of the bytes, and bytes. The hash breaks ties at
+    /// random: comparing the bytes would favour some labels.
+    fn preference(self) -> impl Ord {
+        Reverse((self.depth(), self.month(), hash_bytes(&self.0), self))
+    }
+
+    fn pack(rows: &[Record]) -> Vec<u8> {
+        blocks::pack(rows)
+    }
+
+    fn unpack(block: &[u8], rows: &mut Vec<Record>) -> io::Result<()> {
+        blocks::unpack(block, rows)
     }
 }
 
@@ -413,61 +394,10 @@ impl fmt::Debug for Record {
     }
 }
 
-/// A record with the fixed 64-bit hash of its position, by which the store is ordered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keyed {
-    /// Hash of the position from the side to move's point of view.
-    pub key: u64,
-    /// The record.
-    pub record: Record,
-}
-
-impl Keyed {
-    /// Hashes a record's position: `h = mix(h ^ word)` over four words, from 0, with splitmix64's
-    /// finaliser as `mix`. Part of the dataset format.
-    pub fn new(record: Record) -> Keyed {
-        let key = record
-            .seen_by_mover()
-            .iter()
-            .fold(0, |hash, word| mix(hash ^ word));
-        Keyed { key, record }
-    }
-
-    /// Compares in the order of the store: by key, then by position if different positions share a
-    /// key.
-    pub fn position_order(&self, other: &Keyed) -> Ordering {
-        self.key.cmp(&other.key).then_with(|| {
-            self.record
-                .seen_by_mover()
-                .cmp(&other.record.seen_by_mover())
-        })
-    }
-
-    /// Returns the one of two records of a position that is kept: the greatest by depth, month,
-    /// hash of the bytes, and bytes. The maximum of a total order is commutative, associative and
-    /// idempotent, so neither the order of sources nor a replay matters. The hash breaks ties at
-    /// random: comparing the bytes would favour some labels.
-    pub fn join(self, other: Keyed) -> Keyed {
-        let rank = |keyed: &Keyed| {
-            let record = keyed.record;
-            (
-                record.depth(),
-                record.month(),
-                hash_bytes(&record.0),
-                record,
-            )
-        };
-        if rank(&self) >= rank(&other) {
-            self
-        } else {
-            other
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::position::Keyed;
     use shakmaty::fen::Fen;
     use shakmaty::{CastlingMode, EnPassantMode};
 
@@ -586,35 +516,6 @@ mod tests {
             0,
         );
         assert_ne!(Keyed::new(with_capture).key, Keyed::new(without).key);
-    }
-
-    #[test]
-    fn joining_is_commutative_associative_and_idempotent() {
-        let start = position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
-        let mut records = Vec::new();
-        for centipawns in [-300, 18, 256] {
-            for depth in [0, 20] {
-                for month in [Month::default(), Month::new(2013, 1), Month::new(2026, 6)] {
-                    let origin = Origin {
-                        result: None,
-                        month,
-                        depth,
-                        tactical: false,
-                    };
-                    let label = Label::from_centipawns(centipawns);
-                    records.push(Keyed::new(Record::new(&start, label, origin)));
-                }
-            }
-        }
-        for &a in &records {
-            assert_eq!(a.join(a), a);
-            for &b in &records {
-                assert_eq!(a.join(b), b.join(a));
-                for &c in &records {
-                    assert_eq!(a.join(b).join(c), a.join(b.join(c)));
-                }
-            }
-        }
     }
 
     #[test]

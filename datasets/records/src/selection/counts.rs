@@ -70,6 +70,8 @@ pub enum SkipReason {
     NotQuiet,
     /// A label dropped by keeping one position in N.
     Thinned,
+    /// A game without any move, where moves are kept.
+    NoMoves,
 }
 
 impl SkipReason {
@@ -81,7 +83,7 @@ impl SkipReason {
             Unannotated | Variant | BadTags | BadFen | OversizedGame => true,
             IllegalMove | UnreadableMove | NullMove | MalformedGame => true,
             Bot | Termination | OtherSpeed | OtherMonth | BadMonth => true,
-            Unrated | RatingOutOfRange => true,
+            Unrated | RatingOutOfRange | NoMoves => true,
             MalformedEval | EvalBeforeFirstMove | FinishedPosition | SecondEval => false,
             MalformedLine | IllegalPosition => false,
             EarlyPly | LowDepth | Mate | EvalOutOfRange | NotQuiet | Thinned => false,
@@ -89,7 +91,8 @@ impl SkipReason {
     }
 }
 
-/// Counts of what was read and skipped in a source. Every field is additive over sources.
+/// Counts of what was read and skipped in a source. Every field is additive over sources. In a
+/// dataset of moves, labels are moves, and every game with a move counts as annotated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceCounts {

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::position::{Month, Record};
+use crate::position::{Month, Record, Speed};
 use crate::selection::tags::Tags;
-use crate::selection::{SkipReason, Speed, TdLambda, Termination};
+use crate::selection::{SkipReason, TdLambda, Termination};
 
 /// Filters of the games and positions of a dataset. A dataset keeps the filters it was made with,
 /// and accepts no more data with others.

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::hash::hash_bytes;
+use crate::hash::{hash_bytes, mix};
 
 /// Set that the positions of a game belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +38,11 @@ impl GameId {
         } else {
             Split::Train
         }
+    }
+
+    /// Returns a hash of the identity whose bits are independent of the split.
+    pub(crate) fn hash(self) -> u64 {
+        mix(self.0)
     }
 
     /// Returns the index at which sampling one in `every` positions starts. A fixed start with an

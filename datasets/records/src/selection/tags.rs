@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::position::{GameResult, Month};
-use crate::selection::{Speed, StartTags, Termination};
+use shakmaty::Color;
+
+use crate::position::{GameResult, Month, Speed};
+use crate::selection::{StartTags, Termination};
 
 /// Parsed tags of one game.
 #[derive(Default)]
@@ -18,6 +20,8 @@ pub(crate) struct Tags {
     pub(crate) termination: Option<Termination>,
     pub(crate) month: Month,
     pub(crate) speed: Option<Speed>,
+    /// Seconds on each clock before the first move.
+    pub(crate) base_seconds: Option<u32>,
     pub(crate) white_rating: Option<u16>,
     pub(crate) black_rating: Option<u16>,
     pub(crate) bot: bool,
@@ -51,7 +55,10 @@ impl Tags {
                 }
             }
             b"Termination" => self.termination = Termination::of_tag(&value),
-            b"TimeControl" => self.speed = Speed::of_time_control(&value),
+            b"TimeControl" => {
+                self.speed = Speed::of_time_control(&value);
+                self.base_seconds = Speed::seconds(&value).map(|(base, _)| base);
+            }
             b"WhiteElo" => self.white_rating = number(&value),
             b"BlackElo" => self.black_rating = number(&value),
             b"WhiteTitle" | b"BlackTitle" => self.bot |= &*value == b"BOT",
@@ -70,6 +77,11 @@ impl Tags {
     /// Returns both players' ratings; `None` unless both are rated.
     pub(crate) fn ratings(&self) -> Option<(u16, u16)> {
         self.white_rating.zip(self.black_rating)
+    }
+
+    /// Returns the rating of a player, if known.
+    pub(crate) fn rating(&self, player: Color) -> Option<u16> {
+        player.fold_wb(self.white_rating, self.black_rating)
     }
 
     /// Returns the mean of both players' ratings; `None` unless both are rated.

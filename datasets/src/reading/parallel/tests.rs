@@ -30,7 +30,7 @@ fn panic_of(reader: impl Read + Send + 'static) -> &'static str {
     let (done, outcome) = sync_channel(1);
     thread::spawn(move || {
         let reading = Reading::from(Source::plain(reader));
-        let run = || reading.run(&Filters::default(), 2, |_| Ok(()));
+        let run = || reading.run(&Filters::default(), 2, |_: Batch| Ok(()));
         done.send(catch_unwind(AssertUnwindSafe(run))).unwrap();
     });
     let outcome = outcome.recv_timeout(Duration::from_secs(60));

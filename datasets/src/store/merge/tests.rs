@@ -6,7 +6,7 @@ use crate::source::PartOf;
 use crate::store::ranges::{RANGES, RangesDigest, of_shard, range_of};
 use crate::store::spill::Sorted;
 use fastrand::Rng;
-use records::position::{Label, Month, Origin};
+use records::position::{Label, Month, MoveRecord, Mover, Origin, Record};
 use sha2::{Digest, Sha256};
 
 struct Random(Rng);
@@ -16,9 +16,9 @@ impl Random {
         self.0.usize(..limit)
     }
 
-    /// Returns a record from few positions, so that many are joined.
-    fn record(&mut self) -> Record {
-        let (white, rook, black) = (self.below(8), 16 + self.below(40), 56 + self.below(8));
+    /// Returns a legal position with a rook on one of `squares` squares.
+    fn position(&mut self, squares: usize) -> shakmaty::Chess {
+        let (white, rook, black) = (self.below(8), 16 + self.below(squares), 56 + self.below(8));
         let turn = ["w", "b"][self.below(2)];
         let mut board = [['1'; 8]; 8];
         for (square, piece) in [(white, 'K'), (rook, 'R'), (black, 'k')] {
@@ -28,9 +28,12 @@ impl Random {
         let fen = format!("{} {turn} - - 0 1", rows.join("/"));
         let fen: shakmaty::fen::Fen = fen.parse().expect("a FEN");
         let setup = fen.into_position::<shakmaty::Chess>(shakmaty::CastlingMode::Standard);
-        let Ok(position) = setup else {
-            return self.record();
-        };
+        setup.unwrap_or_else(|_| self.position(squares))
+    }
+
+    /// Returns a record from few positions, so that many are joined.
+    fn record(&mut self) -> Record {
+        let position = self.position(40);
         let origin = Origin {
             result: None,
             month: [Month::default(), Month::new(2013, 2), Month::new(2026, 6)][self.below(3)],
@@ -41,8 +44,31 @@ impl Random {
         Record::new(&position, label, origin)
     }
 
-    /// Distributes records randomly over up to `most` sorted runs.
-    fn runs(&mut self, records: &[Record], most: usize) -> Memory {
+    /// Returns a move from a few positions, some with more moves than are kept.
+    fn played(&mut self) -> MoveRecord {
+        let position = match self.below(3) {
+            0 => self.position(1),
+            _ => "k7/8/8/8/8/8/8/K6R w - - 0 1"
+                .parse::<shakmaty::fen::Fen>()
+                .expect("a FEN")
+                .into_position(shakmaty::CastlingMode::Standard)
+                .expect("a position"),
+        };
+        let moves = shakmaty::Position::legal_moves(&position);
+        let mover = Mover {
+            rating: Some(1500 + self.below(3) as u16),
+            ..Mover::default()
+        };
+        MoveRecord::new(
+            &position,
+            moves[self.below(moves.len())],
+            mover,
+            self.below(50) as u64,
+        )
+    }
+
+    /// Distributes rows randomly over up to `most` sorted runs.
+    fn runs<R: Row>(&mut self, records: &[R], most: usize) -> Memory<R> {
         let mut runs = vec![Vec::new(); 1 + self.below(most)];
         for &record in records {
             let run = self.below(runs.len());
@@ -53,9 +79,9 @@ impl Random {
     }
 }
 
-struct Memory(Vec<Sorted>);
+struct Memory<R>(Vec<Sorted<R>>);
 
-impl Runs for Memory {
+impl<R: Row> Runs<R> for Memory<R> {
     fn least_step(&self) -> u64 {
         0
     }
@@ -64,7 +90,7 @@ impl Runs for Memory {
         self.0.iter().map(|run| run.len() as u64).sum()
     }
 
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), StoreError> {
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<R>) -> Result<(), StoreError> {
         for run in &self.0 {
             records.extend(run.within(ranges));
         }
@@ -72,13 +98,17 @@ impl Runs for Memory {
     }
 }
 
-fn merged(train: &Memory, validation: &Memory, step: usize, room: u64) -> [Vec<Record>; 3] {
+fn merged<R: Row>(
+    train: &Memory<R>,
+    validation: &Memory<R>,
+    step: usize,
+    room: u64,
+) -> [Vec<R>; 3] {
     let mut sets = [Vec::new(), Vec::new(), Vec::new()];
     let mut left = room;
     for start in (0..RANGES).step_by(step) {
         let mut merged = merge(train, validation, &(start..(start + step).min(RANGES))).unwrap();
-        merged.truncate(left);
-        left -= merged.len();
+        left -= merged.truncate(left);
         for (set, records) in sets.iter_mut().zip(merged.into_sets()) {
             set.extend(records);
         }
@@ -88,11 +118,16 @@ fn merged(train: &Memory, validation: &Memory, step: usize, room: u64) -> [Vec<R
 
 #[test]
 fn merge_is_independent_of_runs() {
+    merges_are_equal(Random::record);
+    merges_are_equal(Random::played);
+}
+
+fn merges_are_equal<R: Row>(row: fn(&mut Random) -> R) {
     let mut random = Random(Rng::with_seed(1));
     for trial in 0..40 {
         let count = 1 + random.below(3000);
-        let [train, validation]: [Vec<Record>; 2] =
-            std::array::from_fn(|_| (0..count).map(|_| random.record()).collect());
+        let [train, validation]: [Vec<R>; 2] =
+            std::array::from_fn(|_| (0..count).map(|_| row(&mut random)).collect());
         let steps = [1, 7, 512, RANGES];
         let room = [u64::MAX, 1, 100][trial % 3];
         let expected = merged(
@@ -105,11 +140,15 @@ fn merge_is_independent_of_runs() {
             let [train, validation] = [&train, &validation].map(|side| random.runs(side, 9));
             assert!(merged(&train, &validation, step, room) == expected);
         }
+        // Runs that are there twice change nothing.
+        let [twice, validation_twice] = [&train, &validation]
+            .map(|side| random.runs(&[&side[..], &side[..count / 2]].concat(), 9));
+        assert!(merged(&twice, &validation_twice, 64, room) == expected);
         // Seal in two steps, in either order.
         let cut = random.below(count + 1);
         for first in [0..cut, cut..count] {
             let is_first = |at: &usize| first.contains(at);
-            let half = |side: &[Record], wanted: bool| -> Vec<Record> {
+            let half = |side: &[R], wanted: bool| -> Vec<R> {
                 let chosen = (0..count).filter(|at| is_first(at) == wanted);
                 chosen.map(|at| side[at]).collect()
             };
@@ -125,6 +164,42 @@ fn merge_is_independent_of_runs() {
             assert!(merged(&train, &validation, 64, room) == expected, "{cut}");
         }
     }
+}
+
+/// A position keeps its distinct moves, up to 256 of them, which are a fair sample.
+#[test]
+fn moves_of_a_position_are_a_sample() {
+    let mut random = Random(Rng::with_seed(3));
+    let moves: Vec<MoveRecord> = (0..20_000).map(|_| random.played()).collect();
+    let none = random.runs(&[], 1);
+    let [kept, ..] = merged(&random.runs(&moves, 3), &none, RANGES, u64::MAX);
+    let mut all: Vec<MoveRecord> = moves.clone();
+    all.sort();
+    all.dedup();
+    let positions = |rows: &[MoveRecord]| {
+        let mut groups = std::collections::BTreeMap::<u64, Vec<MoveRecord>>::new();
+        for &row in rows {
+            groups.entry(Keyed::new(row).key).or_default().push(row);
+        }
+        groups
+    };
+    let (all, kept) = (positions(&all), positions(&kept));
+    assert!(all.keys().eq(kept.keys()));
+    for (played, kept) in all.values().zip(kept.values()) {
+        assert_eq!(kept.len(), played.len().min(MoveRecord::MOST));
+        assert!(kept.iter().all(|row| played.contains(row)));
+    }
+    let (played, kept) = all
+        .values()
+        .zip(kept.values())
+        .max_by_key(|(played, _)| played.len())
+        .expect("a position");
+    assert!(played.len() > 3 * MoveRecord::MOST, "{}", played.len());
+    let share = |rows: &[MoveRecord]| {
+        let of_rook = |row: &&MoveRecord| row.uci().to_string().starts_with("h1");
+        rows.iter().filter(of_rook).count() as f64 / rows.len() as f64
+    };
+    assert!((share(played) - share(kept)).abs() < 0.1);
 }
 
 /// Reference digest by the definition in docs/dataset.md: one tree over all ranges as leaves.

@@ -16,8 +16,8 @@ pub struct Contender {
     pub name: String,
     /// Input it reads.
     pub input: Input,
-    /// Whether it finds labels, rather than only decompressing.
-    pub finds_labels: bool,
+    /// Rows that it extracts.
+    pub finds: Found,
     /// Usage of each run.
     pub runs: Vec<Usage>,
     /// Instructions of a single-threaded run, if counted.
@@ -26,6 +26,17 @@ pub struct Contender {
     arguments: Vec<OsString>,
     /// Dataset it makes, deleted before each run.
     makes: Option<PathBuf>,
+}
+
+/// Rows that a contender extracts from its input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// No rows, only decompressed text.
+    Nothing,
+    /// Evaluations.
+    Labels,
+    /// Moves.
+    Moves,
 }
 
 /// Input of a contender.
@@ -44,7 +55,7 @@ impl Contender {
         Contender {
             name,
             input,
-            finds_labels: false,
+            finds: Found::Nothing,
             runs: Vec::new(),
             instructions: None,
             program: words[0].into(),
@@ -87,7 +98,10 @@ impl Contender {
 /// Returns all installed contenders.
 pub fn line_up(files: &Files, python: &Path) -> Result<Vec<Contender>> {
     let threads = format!("-p{}", cores());
-    let mut line = vec![ingest(files, Input::Dump, &files.dump)?];
+    let mut line = vec![
+        ingest(files, Input::Dump, &files.dump, Found::Labels)?,
+        ingest(files, Input::Dump, &files.dump, Found::Moves)?,
+    ];
     line.push(Contender::unpacker(
         "zstd -dc".into(),
         Input::Dump,
@@ -103,7 +117,7 @@ pub fn line_up(files: &Files, python: &Path) -> Result<Vec<Contender>> {
         ));
     }
     if let Some(file) = &files.single_frame {
-        line.push(ingest(files, Input::SingleFrame, file)?);
+        line.push(ingest(files, Input::SingleFrame, file, Found::Labels)?);
         line.push(Contender::unpacker(
             "zstd -dc".into(),
             Input::SingleFrame,
@@ -117,18 +131,22 @@ pub fn line_up(files: &Files, python: &Path) -> Result<Vec<Contender>> {
     Ok(line)
 }
 
-fn ingest(files: &Files, input: Input, file: &Path) -> Result<Contender> {
-    let mut words = arguments(&["build"], file);
-    words.extend(["--out".into(), files.dataset.clone().into()]);
+fn ingest(files: &Files, input: Input, file: &Path, finds: Found) -> Result<Contender> {
+    let (name, words, dataset) = match finds {
+        Found::Moves => ("build --moves", &["build", "--moves"][..], &files.moves),
+        _ => ("ingest build", &["build"][..], &files.dataset),
+    };
+    let mut words = arguments(words, file);
+    words.extend(["--out".into(), dataset.clone().into()]);
     Ok(Contender {
-        name: "ingest build".into(),
+        name: name.into(),
         input,
-        finds_labels: true,
+        finds,
         runs: Vec::new(),
         instructions: None,
         program: program("ingest")?,
         arguments: words,
-        makes: Some(files.dataset.clone()),
+        makes: Some(dataset.clone()),
     })
 }
 
@@ -137,7 +155,7 @@ fn python_chess(files: &Files, python: &Path) -> Contender {
     Contender {
         name: "python-chess".into(),
         input: Input::Slice,
-        finds_labels: true,
+        finds: Found::Labels,
         runs: Vec::new(),
         instructions: None,
         program: python.to_path_buf(),

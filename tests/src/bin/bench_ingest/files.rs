@@ -29,6 +29,8 @@ pub struct Files {
     pub slice_bytes: u64,
     /// Dataset that each run builds.
     pub dataset: PathBuf,
+    /// Dataset of moves that each run builds.
+    pub moves: PathBuf,
 }
 
 impl Files {
@@ -57,14 +59,15 @@ impl Files {
             slice,
             slice_bytes,
             dataset: folder.join("bench.dataset"),
+            moves: folder.join("bench.moves"),
         })
     }
 
-    /// Returns the JSON of `ingest stats` for the dataset.
-    pub fn dataset_stats(&self) -> Result<serde_json::Value> {
+    /// Returns the JSON of `ingest stats` for a dataset.
+    pub fn stats_of(dataset: &Path) -> Result<serde_json::Value> {
         let output = Command::new(program("ingest")?)
             .args([OsStr::new("stats"), OsStr::new("--json")])
-            .arg(&self.dataset)
+            .arg(dataset)
             .stderr(Stdio::inherit())
             .output()?;
         ensure!(output.status.success(), "ingest stats: {}", output.status);

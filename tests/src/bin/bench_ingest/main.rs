@@ -61,10 +61,13 @@ fn main() -> Result<()> {
             contender.count_instructions()?;
         }
     }
-    let dataset = files.dataset_stats()?;
+    let stats = report::Stats {
+        dataset: files::Files::stats_of(&files.dataset)?,
+        moves: files::Files::stats_of(&files.moves)?,
+    };
     // Last: a process that has grown inflates the peak memory of its children.
     let reading = reading::measure(&files.dataset, arguments.runs)?;
-    let report = report::report(&files, &dataset, &contenders, &reading);
+    let report = report::report(&files, &stats, &contenders, &reading);
     print!("{}", report::table(&report));
     if let Some(path) = &arguments.json {
         std::fs::write(path, format!("{report:#}\n"))?;

@@ -4,21 +4,30 @@ use serde_json::{Value, json};
 use tests::measure::Usage;
 use tests::pzstd::cores;
 
-use crate::contender::{Contender, Input};
+use crate::contender::{Contender, Found, Input};
 use crate::files::Files;
 use crate::reading::Reading;
+
+/// JSON of `ingest stats` for both datasets.
+pub struct Stats {
+    /// Dataset of evaluations.
+    pub dataset: Value,
+    /// Dataset of moves.
+    pub moves: Value,
+}
 
 /// Returns the report as JSON.
 pub fn report(
     files: &Files,
-    dataset: &Value,
+    stats: &Stats,
     contenders: &[Contender],
     reading: &[Reading],
 ) -> Value {
     let rows: Vec<Value> = contenders
         .iter()
-        .map(|contender| row(files, dataset, contender, contenders))
+        .map(|contender| row(files, stats, contender, contenders))
         .collect();
+    let Stats { dataset, moves } = stats;
     let rate = |time: fn(&Reading) -> f64| {
         median(reading.iter().map(|run| run.records as f64 / time(run)))
     };
@@ -37,13 +46,19 @@ pub fn report(
             "bytes_on_disk": dataset["bytes_on_disk"],
             "bytes_per_position": dataset["bytes_per_position"],
         },
+        "moves": {
+            "labels": moves["labels"],
+            "duplicates_merged": moves["duplicates_merged"],
+            "bytes_on_disk": moves["bytes_on_disk"],
+            "bytes_per_position": moves["bytes_per_position"],
+        },
         "contenders": rows,
         "shuffled_records_per_second": rate(|run| run.wall.as_secs_f64()),
         "shuffled_records_per_cpu_second": rate(|run| run.cpu.as_secs_f64()),
     })
 }
 
-fn row(files: &Files, dataset: &Value, contender: &Contender, all: &[Contender]) -> Value {
+fn row(files: &Files, stats: &Stats, contender: &Contender, all: &[Contender]) -> Value {
     let (wall, cpu) = (wall(contender), cpu(contender));
     let bytes = match contender.input {
         Input::Slice => files.slice_bytes,
@@ -51,6 +66,10 @@ fn row(files: &Files, dataset: &Value, contender: &Contender, all: &[Contender])
     };
     // The slice is assumed to be like the rest of the text.
     let share = bytes as f64 / files.text_bytes.max(1) as f64;
+    let dataset = match contender.finds {
+        Found::Moves => &stats.moves,
+        Found::Labels | Found::Nothing => &stats.dataset,
+    };
     let per_second = |key: &str| dataset[key].as_f64().map(|total| total * share / wall);
     let yardstick = all
         .iter()
@@ -68,7 +87,7 @@ fn row(files: &Files, dataset: &Value, contender: &Contender, all: &[Contender])
         "peak_bytes": contender.runs.iter().map(|run| run.peak_bytes).max(),
         "megabytes_per_second": bytes as f64 / 1e6 / wall,
         "games_per_second": per_second("games"),
-        "labels_per_second": per_second("labels").filter(|_| contender.finds_labels),
+        "labels_per_second": per_second("labels").filter(|_| contender.finds != Found::Nothing),
         "wall_to_zstd": yardstick.map(|other| wall / self::wall(other)),
         "cpu_to_zstd": yardstick.map(|other| cpu / self::cpu(other)),
         "instructions_per_byte": per_byte(contender),
@@ -161,11 +180,14 @@ pub fn table(report: &Value) -> String {
         );
     }
     text + &format!(
-        "\non disk: {:.1} bytes a position ({} in all), sealed; flat records take 32\n\
+        "\non disk: {:.1} bytes a position ({} in all), {:.1} a move ({} in all), sealed; flat \
+         records take 32\n\
          shuffled reading, one thread: {:.1} million records/s by the clock, \
          {:.1} by processor time\n",
         number(&dataset["bytes_per_position"]),
         dataset["bytes_on_disk"],
+        number(&report["moves"]["bytes_per_position"]),
+        report["moves"]["bytes_on_disk"],
         number(&report["shuffled_records_per_second"]) / 1e6,
         number(&report["shuffled_records_per_cpu_second"]) / 1e6,
     )

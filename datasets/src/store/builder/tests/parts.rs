@@ -12,7 +12,7 @@ fn build_part(
     let part = format!("{index}/{of}").parse().unwrap();
     let filters = Filters::default();
     let sources = [source.to_path_buf()];
-    let mut builder = Builder::open_part(
+    let mut builder = Builder::<Record>::open_part(
         dataset,
         filters.clone(),
         &sources,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Lichess's time-control classes, by estimated duration a player: base time plus forty increments.
 ///
 /// ```
-/// use records::selection::Speed;
+/// use records::position::Speed;
 ///
 /// assert_eq!(Speed::of_time_control(b"180+2"), Some(Speed::Blitz));
 /// assert_eq!(Speed::of_time_control(b"?"), None);
@@ -44,8 +44,7 @@ impl Speed {
         if tag == b"-" {
             return Some(Speed::Correspondence);
         }
-        let (base, increment) = std::str::from_utf8(tag).ok()?.split_once('+')?;
-        let (base, increment): (u32, u32) = (base.parse().ok()?, increment.parse().ok()?);
+        let (base, increment) = Speed::seconds(tag)?;
         let speed = match base.saturating_add(increment.saturating_mul(40)) {
             ..30 => Speed::UltraBullet,
             30..180 => Speed::Bullet,
@@ -55,6 +54,12 @@ impl Speed {
             21600.. => Speed::Correspondence,
         };
         Some(speed)
+    }
+
+    /// Returns initial time and increment of a TimeControl tag such as `180+2`.
+    pub(crate) fn seconds(tag: &[u8]) -> Option<(u32, u32)> {
+        let (base, increment) = std::str::from_utf8(tag).ok()?.split_once('+')?;
+        Some((base.parse().ok()?, increment.parse().ok()?))
     }
 }
 
