@@ -38,10 +38,14 @@ export async function open() {
   return { ...server, browser, leave, close };
 }
 
-/** Keeps messages that the page hides after 6 or 10 s: a busy machine may be slower to look. */
+/**
+ * Keeps messages that the page hides after 6 s, and offers to undo, after 10 s, for longer: a busy
+ * machine may be slower to look. An offer may lie over a button that a test waits for.
+ */
 function keepMessages() {
   const start = window.setTimeout;
-  window.setTimeout = (act, delay, ...rest) => start(act, delay === 6000 || delay === 10_000 ? 2 ** 31 - 1 : delay, ...rest);
+  const longer = new Map([[6000, 2 ** 31 - 1], [10_000, 40_000]]);
+  window.setTimeout = (act, delay, ...rest) => start(act, longer.get(delay) ?? delay, ...rest);
 }
 
 /**
