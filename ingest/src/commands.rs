@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use host::InstallCommand;
 
-/// Turns Lichess dumps into a dataset of evaluated positions.
+/// Turns Lichess dumps into a dataset of evaluated positions, or of moves.
 #[derive(Parser)]
 #[command(
     name = "ingest",

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use datasets::{
-    Chunk, Error, Filters, GameTexts, Reading, Record, Source, SourceCounts, Transcript, games,
+    Batch, Chunk, Error, Filters, GameTexts, Reading, Record, Source, SourceCounts, Transcript,
+    games,
 };
 use records::position::packed_and_unpacked;
 use tempfile::TempDir;
@@ -68,7 +69,7 @@ pub struct Read {
 pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
     let (mut train, mut validation, mut tally) = (Vec::new(), Vec::new(), SourceCounts::default());
     let reading = Reading::from(Source::open(path)?);
-    let finished = reading.run(filters, 2, |batch| {
+    let finished = reading.run(filters, 2, |batch: Batch| {
         tally.add(&batch.tally);
         train.extend(batch.train);
         validation.extend(batch.validation);

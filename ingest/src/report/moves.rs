@@ -65,12 +65,14 @@ impl Counted for MoveHistogram {
         let counts = |counts: fn(&MoveHistogram) -> &[u64]| both(report, counts);
         let named = |names: Vec<String>, counts: Vec<u64>| names.into_iter().zip(counts).collect();
         let rows: Vec<_> = named(band_names(), counts(|h| &h.ratings));
-        let rated = rows.iter().position(|(_, count)| *count > 0);
-        text += &bars(
-            "rating of the player, moves",
-            &rows[rated.unwrap_or(BANDS)..],
-            all,
-        );
+        let rated = |(_, count): &(String, u64)| *count > 0;
+        let first = rows[..BANDS].iter().position(rated).unwrap_or(BANDS);
+        let end = rows[..BANDS]
+            .iter()
+            .rposition(rated)
+            .map_or(first, |last| last + 1);
+        let rows = [&rows[first..end], &rows[BANDS..]].concat();
+        text += &bars("rating of the player, moves", &rows, all);
         let rows: Vec<_> = named(speed_names(), counts(|h| &h.speeds));
         text += &bars("speed", &rows, all);
         let rows: Vec<_> = named(time_names(), counts(|h| &h.seconds_left));
@@ -117,9 +119,11 @@ fn speed_names() -> Vec<String> {
 }
 
 fn time_names() -> Vec<String> {
-    let below = TIMES.iter().map(|end| format!("below {end}"));
-    let last = TIMES.iter().max().map(|end| format!("from {end}"));
-    below.chain(last).chain(["unknown".to_string()]).collect()
+    let starts = [0].into_iter().chain(TIMES);
+    let ends = TIMES.map(|end| format!(" to {}", end - 1));
+    let names = starts.zip(ends.into_iter().chain([" or more".to_string()]));
+    let names = names.map(|(start, end)| format!("{start}{end}"));
+    names.chain(["unknown".to_string()]).collect()
 }
 
 fn ratings(report: &Report<MoveHistogram>) -> Panel {
