@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use datasets::{Filters, Reading, Record, Source, SourceCounts};
+use datasets::{Batch, Filters, Reading, Record, Source, SourceCounts};
 use tests::pzstd::framed;
 
 const JSON: &str = "{\"fen\":\"8/8/8/4k3/8/8/4K3/7R w - -\",\"evals\":\
@@ -18,7 +18,7 @@ fn read(path: &Path) -> Read {
     };
     let (mut records, mut tally) = (Vec::new(), SourceCounts::default());
     let finished = Reading::from(Source::open(path).unwrap())
-        .run(&filters, 2, |batch| {
+        .run(&filters, 2, |batch: Batch| {
             records.extend(batch.train);
             tally.add(&batch.tally);
             Ok(())
