@@ -20,6 +20,8 @@ export class Annotation {
   private comment = "";
 
   constructor(private readonly edit: (change: Edit) => void) {
+    const button = $("annotate");
+    button.onclick = () => button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true"));
     const box = $<HTMLTextAreaElement>("comment");
     box.oninput = () => (this.typed = { text: box.value, comment: this.comment });
     // Commit after the click: a new layout would move its target away under the pointer.

@@ -34,7 +34,7 @@ export function showBar(score: WhiteScore, flipped: boolean, ending: EndingRepor
   bar.classList.toggle("flipped", flipped);
   const label = bar.querySelector(".bar-text") as HTMLElement;
   if (ending) label.textContent = ending.winner ? "1" : "½";
-  else label.textContent = "mate" in score ? text.replace("#−", "#") : Math.abs(score.cp / 100).toFixed(1);
+  else label.textContent = scoreText(score, 1).replace(/[≥≤]/, "");
   label.classList.toggle("black-ahead", chance(score) < 0.5);
   bar.setAttribute("aria-label", `Evaluation, White's view: ${text}`);
 }

@@ -198,6 +198,7 @@ export class EnginePanel {
       </div>
       <div id="console" tabIndex={0} role="region" aria-label="The search, depth by depth" hidden={!logging} {...pointing}>{logging && this.log}</div>
     </>, $("panel-engine"));
+    render(ranked[0] && this.line(ranked[0]), $("line"));
   }
 
   /** A line of the search: its score, in the log further cells, and its moves. */

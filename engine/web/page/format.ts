@@ -1,15 +1,16 @@
 /** Numbers and names for people. */
 import type { EndingReason, Ply, WhiteScore } from "./types";
 
-/** `+0.35`, `−1.20`, `#3`, `#−4`: White's view. */
-export function scoreText(score: WhiteScore): string {
+/** Returns a score from White's view: `+0.35`, `−1.20`, `≥+10`, `≤−10`, `#3`, `#−4`. */
+export function scoreText(score: WhiteScore, digits = 2): string {
   if ("mate" in score) return `#${signed(String(Math.abs(score.mate)), score.mate < 0, false)}`;
-  return pawns(score.cp / 100);
+  if (Math.abs(score.cp) > 1000) return score.cp < 0 ? "≤−10" : "≥+10";
+  return pawns(score.cp / 100, digits);
 }
 
-export function pawns(value: number): string {
-  const text = Math.abs(value).toFixed(2);
-  return signed(text, value < 0 && text !== "0.00", text !== "0.00");
+export function pawns(value: number, digits = 2): string {
+  const text = Math.abs(value).toFixed(digits);
+  return signed(text, value < 0 && Number(text) > 0, Number(text) > 0);
 }
 
 /** `+12`, `−7`, `0`. */

@@ -6,7 +6,7 @@ import type { NewGame } from "./newgame";
 import type { Rules } from "./rules";
 import { type Saved, VERSION } from "./saved";
 import { withShape } from "./shapes";
-import { HUMAN, SIDES, type Side, isSide, other } from "./side";
+import { HUMAN, RATINGS, SIDES, type Side, isSide, other } from "./side";
 import type { Edit, Edited, Finding, Game, Node, Ply, PositionReport, ReadGame, Review, SearchRequest, SideName, Tree, TreeReport, WhiteScore } from "./types";
 
 /** An engine does not answer faster than this where no clock runs, in milliseconds. */
@@ -39,7 +39,7 @@ export class GameState {
   position: PositionReport;
   /** Grows where nodes get other numbers. */
   edition = 0;
-  sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "elo", value: 1200 }, evaluator: "" } };
+  sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "elo", value: RATINGS.usual }, evaluator: "" } };
   clock: Clock | null = null;
   /** When the game began. */
   begun = Date.now();
@@ -295,12 +295,12 @@ export class GameState {
     return `${own ? "Your move" : `${sentence(turn)} to move`}${check ? ": check" : ""}`;
   }
 
-  /** The best score known for the position looked at: its ending, or that of a search. */
+  /** The score of the position looked at: of its ending, as the move list shows it, or of a search. */
   get knownScore(): WhiteScore | null {
     const { ending } = this.position;
     if (ending) return ending.winner ? { mate: ending.winner === "white" ? 1 : -1 } : { cp: 0 };
     const { found, eval: theirs, curve } = this.shownNode;
-    return found ?? theirs ?? curve;
+    return theirs ?? found ?? curve;
   }
 
   /** Keys of the positions up to the node looked at. */

@@ -21,7 +21,7 @@ export interface Curves {
   nodes: number | null;
   /** The moves with their numbers. */
   names: string[];
-  /** The first glyph of each move. */
+  /** The glyph of each move's dot. */
   glyphs: (number | undefined)[];
   shown: number;
 }
@@ -85,7 +85,7 @@ class Graph extends Component<Properties, { pointed: number | null }> {
           <polygon class="white" points={area.join(" ")} />
           {[0, 0.5, 1].map((chance) => <>
             <line class="middle" x1={LEFT} x2={RIGHT} y1={height(chance)} y2={height(chance)} />
-            <text x={LEFT - 4} y={height(chance) + 4} text-anchor="end">{`${chance * 100} %`}</text>
+            <text x={LEFT - 4} y={height(chance) + 4} text-anchor="end">{`${chance * 100}%`}</text>
           </>)}
           {names.map((name, index) => {
             const number = /^(\d+)\. /.exec(name)?.[1];

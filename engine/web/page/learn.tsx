@@ -51,7 +51,7 @@ export class Learn {
     this.hints = 0;
     this.open = true;
     this.app.ask(lesson.at, lesson.side, { tried: (uci) => void this.tried(uci), left: () => this.left() });
-    this.show(`${sentence(lesson.side)} played ${lesson.played}, and gave away ${Math.round(lesson.loss * 100)} % of the chance to win. Find a better move.`);
+    this.show(`${sentence(lesson.side)} played ${lesson.played}, and gave away ${Math.round(lesson.loss * 100)}% of the chance to win. Find a better move.`);
   }
 
   private async tried(uci: string) {

@@ -256,7 +256,7 @@ export class MatchPanel implements MatchListener {
         <thead><tr>{["Evaluator", "Won", "Drawn", "Lost", "Points"].map((name) => <th scope="col">{name}</th>)}</tr></thead>
         <tbody>{row(first, won, drawn, lost, points)}{row(second, lost, drawn, won, played - points)}</tbody>
       </table>
-      <p class="quiet">{elo ? `${first}: ${Math.round((100 * points) / played)} %, ${signedCount(Math.round(elo.value))} ± ${Math.round(elo.error)} Elo (95 %).` : alike}</p>
+      <p class="quiet">{elo ? `${first}: ${Math.round((100 * points) / played)}%, ${signedCount(Math.round(elo.value))} ± ${Math.round(elo.error)} Elo (95%).` : alike}</p>
     </>;
   }
 

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { $ } from "./dom";
 import { REASONS, type Result, sentence } from "./format";
+import { other } from "./side";
 import type { SideName } from "./types";
 
 export interface Ways {
@@ -20,7 +21,7 @@ export function showOver({ winner, reason }: Result, name: (side: SideName) => s
   render(<>
     {way("×", undefined, { class: "close", "aria-label": "Close" })}
     <h2>{winner ? `${name(winner)} won` : "Draw"}</h2>
-    <p>{reason && sentence(REASONS[reason])}</p>
+    <p>{reason === "resignation" && winner ? `${name(other(winner))} resigned` : reason && sentence(REASONS[reason])}</p>
     <div class="row wrap">{way("Rematch", rematch, { class: "primary" })}{way("Analyse", analyse)}{way("New game", () => $("new").click())}</div>
   </>, $("over"));
   $("over").hidden = false;

@@ -23,6 +23,8 @@ interface Source {
 export class Practice {
   private puzzles = keptPuzzles();
   private current: Puzzle | null = null;
+  /** Whether the puzzle on the board is solved. */
+  private done = false;
   /** Hints given: 0 none, 1 the piece, 2 the move. */
   private hints = 0;
   private searching = false;
@@ -55,15 +57,15 @@ export class Practice {
   }
 
   private show() {
-    const { puzzles, current, searching } = this;
+    const { puzzles, current, done, searching } = this;
     const solved = puzzles.filter((puzzle) => puzzle.solved).length;
     const number = puzzles.length === 1 ? "1 puzzle" : `${puzzles.length} puzzles`;
     render(<>
       <p id="puzzle-count" class="quiet">{puzzles.length ? `${number}, ${solved} solved.` : "Positions of your games where a move gave away a fifth of the chance to win."}</p>
       <p id="puzzle-told">{this.told || (puzzles.length ? "" : "Puzzles come from your own mistakes: play a game to its end or open a PGN, and search it.")}</p>
       <div class="row wrap">
-        <button id="puzzle-next" class="primary" type="button" disabled={!puzzles.length} onClick={() => this.next()}>{current ? "Next" : "Solve"}</button>
-        <button id="puzzle-hint" type="button" disabled={!current} onClick={() => this.hint()}>Hint</button>
+        <button id="puzzle-hint" class="primary" type="button" hidden={!current} disabled={!current} onClick={() => this.hint()}>Hint</button>
+        <button id="puzzle-next" class={current ? "" : "primary"} type="button" disabled={!puzzles.length} onClick={() => this.next()}>{current ? "Skip" : done ? "Next" : "Solve"}</button>
         <button id="find-own" type="button" onClick={() => this.find(ownGames())}>{searching ? "Stop" : "Search my games"}</button>
         <button id="find-pgn" type="button" disabled={searching} onClick={() => this.find(this.gamesOfFile())}>Search the PGN</button>
         <button id="puzzle-forget" type="button" disabled={!puzzles.length} onClick={() => confirm("Forget all puzzles?") && this.keep([])}>Forget puzzles</button>
@@ -143,8 +145,9 @@ export class Practice {
       return this.keep(this.puzzles.filter((other) => other !== puzzle));
     }
     this.current = puzzle;
+    this.done = false;
     this.hints = 0;
-    this.tell(`${sentence(puzzle.side)} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)} % of the chance to win. Find a better move.`);
+    this.tell(`${sentence(puzzle.side)} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)}% of the chance to win. Find a better move.`);
   }
 
   private left() {
@@ -167,6 +170,7 @@ export class Practice {
     this.judge.stop();
     this.app.solved();
     this.current = null;
+    this.done = true;
     this.tell(this.hints > 1 ? "That is the move." : "Right.");
     this.keep(this.puzzles);
   }

@@ -3,7 +3,7 @@ import { render } from "preact";
 import { $ } from "./dom";
 import type { GameState } from "./gamestate";
 import { SIDES } from "./side";
-import type { Review, SideName } from "./types";
+import type { Mistake, Review, SideName } from "./types";
 
 /** Kinds of mistakes as their texts begin, the glyph's number, and the plural. */
 const KINDS = [
@@ -11,6 +11,9 @@ const KINDS = [
   ["Mistake", 2, "mistakes"],
   ["Inaccuracy", 6, "inaccuracies"],
 ] as const;
+
+/** Returns the glyph of a mistake. */
+export const glyphOf = ({ text }: Mistake) => KINDS.find(([kind]) => text.startsWith(kind))?.[1];
 
 interface Listener {
   name(side: SideName): string;
@@ -35,10 +38,10 @@ export function showReview(review: Review | null, state: GameState, { name, go, 
     return (
       <li class="player-card">
         <span class="who"><span class={`disc ${side}`} /><b>{name(side)}</b></span>
-        <b class="accuracy">{accuracy === null ? "–" : `${Math.round(accuracy)} %`}</b>
+        <b class="accuracy">{accuracy === null ? "–" : `${Math.round(accuracy)}%`}</b>
         <span class="quiet">accuracy</span>
         {KINDS.map(([kind, glyph, plural]) => {
-          const some = own.filter(({ text }) => text.startsWith(kind));
+          const some = own.filter((mistake) => glyphOf(mistake) === glyph);
           return step(`${some.length} ${some.length === 1 ? kind.toLowerCase() : plural}`, next(some), `count glyph-${glyph}`);
         })}
         <button type="button" class="learn" disabled={own.every(({ better }) => !better.length)} onClick={() => learn(side)}>Learn from mistakes</button>

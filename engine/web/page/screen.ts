@@ -7,12 +7,13 @@ import { arrowsOf, showBar } from "./bar";
 import { $ } from "./dom";
 import { EnginePanel } from "./enginepanel";
 import type { GameState } from "./gamestate";
+import { sentence } from "./format";
 import { showCurves } from "./graph";
 import { openMenu } from "./menu";
 import { MoveList } from "./moves";
 import type { NetPanel } from "./netpanel";
 import type { Openings } from "./openings";
-import { showReview } from "./review";
+import { glyphOf, showReview } from "./review";
 import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
@@ -133,7 +134,7 @@ export class Screen {
     this.hints = [];
     this.showBoard();
     this.moves.show(state.tree, state.report, state.at);
-    $("status").textContent = state.status;
+    $("status").textContent = this.source.puzzling ? `Puzzle: find ${sentence(state.position.turn)}’s best move` : state.status;
     this.showOpening();
     void this.showVerdict();
     this.showStrips();
@@ -186,7 +187,7 @@ export class Screen {
   }
 
   private showOpening() {
-    const name = this.openings?.last(this.state.keys);
+    const name = this.source.puzzling ? null : this.openings?.last(this.state.keys);
     $("opening").textContent = name ? `${name.eco} ${name.name}` : "";
   }
 
@@ -278,7 +279,7 @@ export class Screen {
 
   /** Why a weaker player has played this move, and not the one on top of the lines. */
   tellChoice(move: string, { near, margin, best }: Choice) {
-    this.engine.note(`It played ${move}. The search likes ${best} best; at this rating it takes any of the ${near} moves within ${margin} centipawns of it.`);
+    this.engine.note(`It played ${move}. The search likes ${best} best; at this rating it takes any of the ${near} moves within ${(margin / 100).toFixed(1)} pawns of it.`);
   }
 
   private searched(best: Iteration[]) {
@@ -294,7 +295,7 @@ export class Screen {
     const arrows = this.engine.arrows && !this.unaided && here && !state.position.ending;
     this.board.arrows([...(arrows ? arrowsOf(this.best) : []), ...this.hints, ...shapesOf(state.shownNode.comment)]);
     const { ending } = state.position;
-    const score = state.knownScore ?? { cp: Math.round(this.source.evaluate().value * 100) };
+    const score = (here && !this.unaided && !ending && this.best[0]?.score) || state.knownScore || { cp: Math.round(this.source.evaluate().value * 100) };
     showBar(score, state.orientation === "black", ending);
   }
 
@@ -312,6 +313,8 @@ export class Screen {
 
   private showReport() {
     if (this.review?.edition !== this.state.edition) this.review = null;
+    $("review").textContent = this.review ? "Analyse again" : "Analyse this game";
+    $("review").classList.toggle("primary", !this.review);
     showReview(this.review?.review ?? null, this.state, {
       name: (side) => this.source.name(side),
       go: (node) => this.listener.go(node),
@@ -324,12 +327,14 @@ export class Screen {
     const { state } = this;
     const { line } = state;
     const nodes = line.map((node) => state.tree.nodes[node]);
+    // Dots show the mistakes that the cards count, or else the game's own glyphs.
+    const counted = this.review && new Map(this.review.review.mistakes.map((mistake) => [mistake.node, glyphOf(mistake)]));
     const curves = {
       theirs: nodes.map((node) => node.eval),
       ours: nodes.map((node) => node.curve),
       nodes: this.source.curveNodes,
       names: line.map((node) => state.named(node)),
-      glyphs: nodes.map(({ glyphs }) => glyphs[0]),
+      glyphs: line.map((node, index) => (counted ? counted.get(node) : nodes[index].glyphs[0])),
       shown: line.indexOf(state.at) + 1,
     };
     showCurves(curves, (ply) => this.listener.go(line[ply - 1] ?? 0));

@@ -8,8 +8,8 @@ export type Who = "human" | "kibitz" | "stockfish";
 /** Units of a limited strength. */
 export const LIMITS = ["depth", "nodes", "time"] as const;
 
-/** The ratings to play at. */
-export const RATINGS = { least: 400, most: 2850 };
+/** The ratings to play at; the usual one is that of the first game. */
+export const RATINGS = { least: 400, usual: 1200, most: 2850 };
 
 export type Strength =
   | { by: "full" }

@@ -2,10 +2,11 @@
 import { render } from "preact";
 import { $ } from "./dom";
 import { readLink } from "./link";
+import { RATINGS } from "./side";
 import { loadText } from "./storage";
 
 /** Ratings to play at, by name. */
-const LEVELS: [string, number][] = [["Beginner", 500], ["Casual", 900], ["Club", 1400], ["Strong", 1900], ["Master", 2400]];
+const LEVELS: [string, number][] = [["Beginner", 500], ["Casual", 900], ["Club", RATINGS.usual], ["Strong", 1800], ["Master", 2400]];
 
 /** Shows the ways, unless the visitor has been here before; to be called before the game is saved. */
 export function welcome(play: (rating: number) => void) {
@@ -22,13 +23,13 @@ export function welcome(play: (rating: number) => void) {
     <button id={`begin-${id}`} type="button" onClick={act(go)}>{name}<small>{note}</small></button>
   );
   const level = ([name, rating]: (typeof LEVELS)[number]) => (
-    <button type="button" class="level" title={`Play Kibitz, rated ${rating}`} onClick={act(() => {
+    <button type="button" class="level" aria-current={rating === RATINGS.usual} title={`Play Kibitz, rated ${rating}`} onClick={act(() => {
       play(rating);
       $("squares").querySelector<HTMLElement>("[tabindex='0']")?.focus();
     })}>{name}<small>{rating}</small></button>
   );
   render(<>
-    <p>A chess engine and its neural net, all in your browser.</p>
+    <p>A chess engine that runs in your browser.</p>
     <div class="row" role="group" aria-label="Play">
       <button id="begin-play" class="primary" type="button" onClick={act(() => $("new").click())}>Play</button>
       {LEVELS.map(level)}

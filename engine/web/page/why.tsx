@@ -166,7 +166,7 @@ export class Why {
       const chosen = square === picked || (!picked && (square === played?.from || square === played?.to));
       const piece = standing.get(square) ?? null;
       if (!move) return { ...EMPTY_CELL, piece, chosen };
-      const value = pawns(move.value).replace(/(\.\d)\d$/, "$1");
+      const value = valueText(move, 1);
       const [note, words] = move.mates ? ["#", `${move.san} mates`] : [value, `${move.san} ${value}`];
       return { piece, chosen, note, tint: move.mates ? 1 : shade(sign * (best.value - move.value)), words };
     };
@@ -177,7 +177,8 @@ export class Why {
 const shade = (loss: number) => Math.max(-0.85, Math.min(0.85, 0.75 - 1.5 * loss));
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
-const said = ({ value, mates }: MoveValue) => (mates ? "mate" : pawns(value));
+const valueText = ({ value }: MoveValue, digits?: number) => scoreText({ cp: 100 * value }, digits);
+const said = (move: MoveValue) => (move.mates ? "mate" : valueText(move));
 
 /** Where the net alone has the move among all. */
 function ranked(played: MoveValue, moves: MoveValue[], fen: string): string {
@@ -196,7 +197,7 @@ function compared({ san }: MoveValue, { own, other }: Found, mover: SideName): s
   const better = pawnsOf(own.score) - pawnsOf(other.score);
   const gain = mover === "white" ? better : -better;
   const mate = "mate" in own.score || "mate" in other.score;
-  const apart = mate ? `${scoreText(own.score)} against ${scoreText(other.score)}` : `by ${Math.abs(gain).toFixed(2)} pawns`;
+  const apart = mate || Math.abs(gain) > 10 ? `${scoreText(own.score)} against ${scoreText(other.score)}` : `by ${Math.abs(gain).toFixed(2)} pawns`;
   if (gain >= 0) return `A search of ${nodes} nodes takes ${san} for better than ${other.san[0]}, ${apart}.`;
   return `A search of ${nodes} nodes would rather play ${other.san[0]} than ${san}, ${apart}.`;
 }

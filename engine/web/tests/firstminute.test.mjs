@@ -14,7 +14,7 @@ test("a first visit says what the page is, and shows four ways to begin", async 
   const { page } = await visit(site);
   const names = await page.$$eval("#welcome button:not(.level)", (buttons) => buttons.map(({ firstChild }) => firstChild.textContent));
   assert.deepEqual(names, ["Play", "Analyse a game", "Puzzles", "How it thinks"]);
-  assert.equal(await page.textContent("#welcome p"), "A chess engine and its neural net, all in your browser.");
+  assert.equal(await page.textContent("#welcome p"), "A chess engine that runs in your browser.");
   // They stand in place of the panel, whose controls are of no use yet.
   assert.ok(await page.isHidden("#panel-engine"));
   await page.click("#tab-analyse");
@@ -45,12 +45,12 @@ test("a strength begins a game at once, and the next dialog suggests it", async 
   const { page, errors } = await visit(site);
   await page.click("#welcome .level:has-text('Club')");
   assert.ok(await page.isHidden("#welcome"));
-  assert.match(await page.textContent("#player-top"), /Kibitz.*rated 1400/);
+  assert.match(await page.textContent("#player-top"), /Kibitz.*rated 1200/);
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^e2/);
   await type(page, "e4");
   await waitForMoves(page, 2);
   await page.click("#new");
-  assert.equal(await page.textContent("#new-dialog output"), "rated 1400");
+  assert.equal(await page.textContent("#new-dialog output"), "rated 1200");
   assert.deepEqual(errors, []);
 });
 
@@ -100,8 +100,9 @@ test("a lost game ends with a card: who won, how, and a rematch with colours rev
   answer(page, true);
   await page.click("#resign");
   assert.equal(await page.textContent("#over h2"), "Kibitz won");
-  assert.equal(await page.textContent("#over p"), "Resignation");
+  assert.equal(await page.textContent("#over p"), "You resigned");
   assert.equal(await status(page), "Black wins: resignation");
+  for (const id of ["undo", "glyphs", "comment"]) assert.ok(await page.isHidden(`#${id}`), id);
   await page.click("#over button:has-text('Rematch')");
   assert.ok(await page.isHidden("#over"));
   await waitForMoves(page, 1);

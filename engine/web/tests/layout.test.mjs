@@ -75,3 +75,59 @@ test("a wide screen shows moves and panels side by side", async () => {
   assert.ok(moves.height > 900);
   assert.ok(panels.x + panels.width > 1850);
 });
+
+/** Asserts that elements are wholly on a screen of that height. */
+async function inSight(page, height, ...selectors) {
+  for (const selector of selectors) {
+    const { y, height: high } = await page.locator(selector).boundingBox();
+    assert.ok(y >= 0 && y + high <= height, `${selector}: ${y} to ${y + high} of ${height}`);
+  }
+}
+
+test("on a phone a puzzle's task is in sight with the board", async () => {
+  for (const [width, height] of [[390, 664], [844, 390]]) {
+    const { page } = await visit(site, phone(width, height));
+    await readPgn(page, '[White "A"]\n[Black "Me"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0');
+    await page.click("#tab-puzzles");
+    await page.click("#find-pgn");
+    await page.click("#puzzle-next:enabled");
+    await page.waitForSelector(".quiz");
+    await page.evaluate(() => scrollTo(0, 0));
+    assert.equal(await page.textContent("#status"), "Puzzle: find Black’s best move");
+    await inSight(page, height, "#status", "#board", "#puzzle-told", "#puzzle-hint", "#puzzle-next");
+  }
+});
+
+test("on a phone a line of the analysis is in sight with the board, and annotations are folded", async () => {
+  for (const [width, height] of [[390, 664], [844, 390]]) {
+    const { page } = await visit(site, { path: "#moves=e2e4,e7e5", ...phone(width, height) });
+    await page.check("#analyse");
+    await page.waitForSelector("#line .pv .word");
+    await page.evaluate(() => scrollTo(0, 0));
+    await inSight(page, height, "#board", "#line .score", "#line .pv");
+    assert.ok(await page.isHidden("#comment"));
+    await page.click("#annotate");
+    assert.ok(await page.isVisible("#comment"));
+  }
+});
+
+test("on a phone targets are large enough for a finger", async () => {
+  const { page } = await visit(site, { path: "#moves=e2e4,e7e5", ...phone(390, 844) });
+  const small = (within, least) => page.$$eval(`${within} :is(button, select, label.switch)`, (targets, least) =>
+    targets.filter((target) => target.checkVisibility() && target.offsetHeight < least).map((target) => target.id || target.className || target.textContent), least);
+  for (const within of ["header", ".table", ".game-head", "#panels"]) assert.deepEqual(await small(within, 44), [], within);
+  assert.deepEqual(await small("#moves", 40), []);
+  await openTab(page, "inside");
+  await page.waitForSelector(".put");
+  const tiles = await page.$$eval(".put", (tiles) => tiles.map(({ offsetWidth, offsetHeight }) => Math.min(offsetWidth, offsetHeight)));
+  assert.ok(Math.min(...tiles) >= 44, String(tiles));
+});
+
+test("on a phone captured pieces give way, and ratings do not", async () => {
+  const { page } = await visit(site, phone(390, 844));
+  await readPgn(page, `[White "A"]\n[Black "SomebodyWithALongName"]\n[BlackElo "1336"]\n[TimeControl "180+2"]\n\n1. e4 { [%clk 0:02:59] } d5 { [%clk 0:02:50] } 2. exd5 Qxd5 3. Nc3 Qxg2 4. Bxg2 e6 5. Bxb7 Bxb7 6. Nf3 Bxf3 7. Qxf3 Bb4 8. Qxf7+ Kxf7 9. Nb5 Bxd2+ 10. Bxd2 *`);
+  await page.click("#last");
+  const cut = await page.$eval("#player-top .note", (note) => note.scrollWidth - note.clientWidth);
+  assert.equal(cut, 0);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+});

@@ -14,18 +14,21 @@ const told = (page, pattern) =>
 
 /** Analyses a game in which Black blunders into mate. */
 async function report(page) {
-  await readPgn(page, '[White "Anna"]\n[Black "Ben"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0');
+  await readPgn(page, '[White "Anna"]\n[Black "Ben"]\n\n1. e4 $6 e5 2. Qh5 Ke7 3. Qxe5# 1-0');
   await openTab(page, "report");
   await page.click("#review");
   await page.waitForSelector("#reviewed:not([hidden])");
 }
 
-test("the curve is filled, with a dot at each mistake, and the cards lead to the mistakes", async () => {
+test("the curve is filled, with a dot at each mistake that the cards count, and the cards lead to the mistakes", async () => {
   const { page, errors } = await visit(site);
   await report(page);
   assert.deepEqual(await page.$$eval(".player-card .who", (names) => names.map((name) => name.textContent)), ["Anna", "Ben"]);
-  const marked = await page.$$eval("#moves .glyph", (glyphs) => glyphs.length);
-  assert.equal(await page.locator("#graph circle").count(), marked);
+  const counts = await page.$$eval(".count", (counts) => counts.map((count) => Number.parseInt(count.textContent)));
+  assert.equal(await page.locator("#graph circle").count(), counts.reduce((sum, count) => sum + count));
+  // The game's own glyph is none of them.
+  assert.equal(await page.locator("#graph circle.glyph-6").count(), counts[2] + counts[5]);
+  assert.equal(await page.textContent("#review"), "Analyse again");
   assert.equal(await page.locator("#graph circle.glyph-4").count(), 1);
   const points = await page.getAttribute("#graph polygon", "points");
   // The mate at the end has no score.
@@ -40,7 +43,7 @@ test("mistakes are gone through: the answer is hidden, wrong moves go back, the 
   const { page, errors } = await visit(site);
   await report(page);
   await page.click(".player-card:nth-child(2) .learn");
-  await told(page, /^Black played 2… Ke7, and gave away \d+ % of the chance to win\. Find a better move\.$/);
+  await told(page, /^Black played 2… Ke7, and gave away \d+% of the chance to win\. Find a better move\.$/);
   const lines = await variations(page);
   assert.ok(await page.isHidden("#moves .aside >> nth=0"));
   assert.ok(await page.isHidden("#reviewed"));

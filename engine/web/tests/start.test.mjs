@@ -64,14 +64,14 @@ test("ratings and clocks of a PGN are shown with its players", async () => {
 test("evaluations travel in a link", async () => {
   const { page, context } = await visit(site);
   await openPanel(page);
-  await page.fill("#pgn", "1. f3 { [%eval -0.31] } e5 2. g4 { [%eval #-1] } *");
+  await page.fill("#pgn", "1. f3 { [%eval -0.31] } e5 { [%eval 62.95] } 2. g4 { [%eval #-1] } *");
   // Before Kibitz's curve adds its own.
   const link = await copied(page, "copy-link", "read-pgn");
-  assert.ok(link.endsWith("#moves=f2f3,e7e5,g2g4&ply=0&evals=-31,,m-1"), link);
+  assert.ok(link.endsWith("#moves=f2f3,e7e5,g2g4&ply=0&evals=-31,6295,m-1"), link);
   const other = await context.newPage();
   await other.goto(link);
   await other.waitForSelector("[data-ready]");
-  assert.deepEqual(await other.$$eval("#moves small", (scores) => scores.map((score) => score.textContent)), ["−0.31", "#−1"]);
+  assert.deepEqual(await other.$$eval("#moves small", (scores) => scores.map((score) => score.textContent)), ["−0.31", "≥+10", "#−1"]);
 });
 
 test("the graph has axes and describes the move under the pointer", async () => {
@@ -79,7 +79,7 @@ test("the graph has axes and describes the move under the pointer", async () => 
   await readPgn(page, "1. f3 { [%eval -0.31] } e5 { [%eval -0.5] } 2. g4 { [%eval #-1] } *");
   await openTab(page, "report");
   await page.waitForSelector("#draw-curve:enabled");
-  assert.deepEqual(await page.$$eval("#graph text", (texts) => texts.map((text) => text.textContent)), ["0 %", "50 %", "100 %", "1", "2"]);
+  assert.deepEqual(await page.$$eval("#graph text", (texts) => texts.map((text) => text.textContent)), ["0%", "50%", "100%", "1", "2"]);
   const box = await page.locator("#graph svg").boundingBox();
   await page.mouse.move(box.x + box.width * 0.98, box.y + 40);
   assert.match(await page.textContent("#graph .told"), /^2\. g4: given #−1, Kibitz #−1$/);

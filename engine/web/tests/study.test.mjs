@@ -146,7 +146,7 @@ test("the move of a weaker player is explained where it is not the best", async 
   await page.check("#playing-help");
   await type(page, "e4");
   await played(page, "e4", "Nc6");
-  assert.equal(await page.textContent("#choice"), "It played 1… Nc6. The search likes e5 best; at this rating it takes any of the 3 moves within 30 centipawns of it.");
+  assert.equal(await page.textContent("#choice"), "It played 1… Nc6. The search likes e5 best; at this rating it takes any of the 3 moves within 0.3 pawns of it.");
 });
 
 test("lines are looked at by pointing, and played by a click; the wheel walks", async () => {
@@ -227,8 +227,8 @@ test("a review shows marks, accuracy, mistakes and better lines", async () => {
   await page.click("#review");
   await page.waitForSelector("#reviewed:not([hidden])");
   const sides = await page.$$eval("#reviewed li", (sides) => sides.map((side) => side.textContent));
-  assert.match(sides[0], /^White\d+ %accuracy/);
-  assert.match(sides[1], /^Black\d+ %accuracy1 blunder/);
+  assert.match(sides[0], /^White\d+%accuracy/);
+  assert.match(sides[1], /^Black\d+%accuracy1 blunder/);
   const [white, black] = await page.$$eval("#reviewed .accuracy", (sides) => sides.map((side) => Number.parseInt(side.textContent)));
   assert.ok(white > black, sides.join(" "));
   const text = () => page.textContent("#reviewed .told");
