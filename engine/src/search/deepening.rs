@@ -139,8 +139,9 @@ impl Searcher<'_> {
             let before = self.thread.root[0].pv[0];
             if self.iteration(depth, lines, report).is_err() {
                 // The best move of an aborted iteration is usable: it searched the previous best
-                // move first.
-                if self.index == 0 && self.thread.root[0].pv[0] != before {
+                // move first. GUIs expect a line even if there was no time for any iteration.
+                let is_news = self.depth == 0 || self.thread.root[0].pv[0] != before;
+                if self.index == 0 && is_news {
                     self.tell(depth, 1, None, report);
                 }
                 break;

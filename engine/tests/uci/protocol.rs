@@ -170,6 +170,19 @@ fn captures_a_queen_under_any_limit() {
     }
 }
 
+/// Weaker levels may answer before an iteration is complete; python-chess's `analyse` fails without
+/// a score.
+#[test]
+fn a_line_precedes_every_answer() {
+    let mut uci = Uci::start();
+    uci.send("setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 400");
+    for go in ["go movetime 0", "go nodes 1", "go wtime 1 btime 1"] {
+        uci.send(&format!("position startpos\n{go}"));
+        let lines = uci.until("bestmove ");
+        assert!(lines[0].starts_with("info depth 1 "), "{go}: {lines:?}");
+    }
+}
+
 #[test]
 fn no_legal_move_is_0000() {
     let mut uci = Uci::start();
