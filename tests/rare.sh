@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the tests that tests/all.sh leaves out because few people need them: Ray clusters, S3
-# objects, the engine in WebAssembly under Node, the Python package.
+# objects, the engine in WebAssembly under Node, the Python package, CUDA's compiler.
 . "$(dirname "$0")/setup.sh"
 . tests/report.sh
 
@@ -30,5 +30,9 @@ else
     skip "the tests of WebAssembly want Node.js 20.19 or from 22.12 on, and npm"
 fi
 bash tests/python.sh || failed+=(tests/python.sh)
+bash tests/cuda.sh || case $? in
+    77) skip "NVRTC, which compiles CUDA kernels, cannot be installed" ;;
+    *) failed+=(tests/cuda.sh) ;;
+esac
 
 tell_results

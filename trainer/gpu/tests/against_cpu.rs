@@ -42,6 +42,14 @@ on_devices!(
     steps_are_deterministic,
 );
 
+/// Launches every CUDA kernel without looking at results: tests/cuda.sh has a driver without a GPU
+/// compile them.
+#[cfg(feature = "cuda")]
+#[test]
+fn cuda_kernels_launch() {
+    with_device::<cubecl::cuda::CudaRuntime>(launch_kernels);
+}
+
 /// Calls `test` with a client, or skips it without a device.
 fn with_device<R: Runtime>(test: fn(&ComputeClient<R>)) {
     match panic::catch_unwind(|| R::client(&Default::default())) {
@@ -497,6 +505,24 @@ fn values_and_gradients_match_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
                 |numbers: &[f32]| numbers.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
             let norm: f64 = parts(&gradient).iter().map(|(_, part)| squares(part)).sum();
             assert!((f64::from(measured[0].gradient_norm) / norm.sqrt() - 1.0).abs() < 1e-3);
+        }
+    }
+}
+
+/// Takes a step with each architecture, those of the article and of the shipped net included.
+#[cfg(feature = "cuda")]
+fn launch_kernels<R: Runtime>(client: &ComputeClient<R>) {
+    let records = positions(100);
+    let named = [Architecture::ARTICLE, Architecture::SHIPPED];
+    for architecture in architectures().into_iter().chain(named) {
+        for exponent in [1.0, 2.5] {
+            let config = Config {
+                exponent,
+                ..config(architecture, 100)
+            };
+            let mut trainer = trainer(client, &config, &Parameters::zeros(architecture));
+            trainer.learn(&trainer.send(&records), RATE, SHARE);
+            trainer.wait();
         }
     }
 }
