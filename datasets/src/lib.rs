@@ -67,6 +67,6 @@ pub use records::selection::{
 pub use records::text_formats::{PositionFormat, read_positions};
 pub use source::{PartOf, PartRead, Source, SourceError, digest_of};
 pub use store::{
-    Builder, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled, SourceEntry,
-    StoreError, Unfinished, merge_shard, shard,
+    AnyDataset, Builder, Counts, Dataset, FORMAT_VERSION, Manifest, PartEntry, Shard, Shuffled,
+    SourceEntry, StoreError, Unfinished, merge_shard, shard,
 };

@@ -18,7 +18,7 @@ mod sources;
 mod spill;
 
 pub use builder::{Builder, Unfinished};
-pub use dataset::{Dataset, Shuffled};
+pub use dataset::{AnyDataset, Dataset, Shuffled};
 pub use error::StoreError;
 pub use format_version::FORMAT_VERSION;
 pub use manifest::{Counts, Manifest, Shard};

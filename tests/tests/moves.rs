@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use datasets::{
-    Dataset, Filters, FromSource, Keyed, Kind, MoveRecord, Row, SourceCounts, Speed, Split,
+    AnyDataset, Dataset, Filters, FromSource, Keyed, Kind, MoveRecord, Row, SourceCounts, Speed,
+    Split,
 };
 use sha2::{Digest, Sha256};
 use tests::dump::Dump;
@@ -243,7 +244,10 @@ fn stats_show_moves_by_rating_speed_and_time() {
         "{}",
         said.out
     );
-    assert_eq!(Dataset::kind(&path("d")).unwrap(), Kind::Moves);
+    let Ok(AnyDataset::Moves(dataset)) = AnyDataset::open(&path("d")) else {
+        panic!("no dataset of moves");
+    };
+    assert_eq!(dataset.manifest().kind, Kind::Moves);
     let found = stats(&path("d"));
     assert_eq!(found["kind"], "moves");
     assert_eq!(

@@ -10,7 +10,7 @@ use crate::store::set::Set;
 use crate::store::{Manifest, StoreError, holding};
 use host::archive::changes;
 use records::hash::Random;
-use records::position::{BLOCK_RECORDS, Kind, Record, Row};
+use records::position::{BLOCK_RECORDS, Kind, MoveRecord, Record, Row};
 use records::selection::Split;
 
 /// Blocks per group, whose records are shuffled together: 65,536 records, 2 MiB.
@@ -35,13 +35,27 @@ impl Dataset {
     pub fn open(path: &Path) -> Result<Dataset, StoreError> {
         Dataset::open_rows(path)
     }
+}
 
-    /// Returns the kind of the dataset in a folder.
+/// An open dataset of either kind.
+pub enum AnyDataset {
+    /// Dataset of evaluations.
+    Evaluations(Dataset),
+    /// Dataset of moves.
+    Moves(Dataset<MoveRecord>),
+}
+
+impl AnyDataset {
+    /// Opens a dataset of either kind.
     ///
     /// # Errors
-    /// As [`Dataset::open`].
-    pub fn kind(path: &Path) -> Result<Kind, StoreError> {
-        Ok(open_folders(path)?.1.kind)
+    /// As [`Dataset::open`], but for the kind.
+    pub fn open(path: &Path) -> Result<AnyDataset, StoreError> {
+        let (stores, manifest) = open_folders(path)?;
+        Ok(match manifest.kind {
+            Kind::Evaluations => AnyDataset::Evaluations(Dataset::of(path, stores, manifest)),
+            Kind::Moves => AnyDataset::Moves(Dataset::of(path, stores, manifest)),
+        })
     }
 }
 
@@ -70,12 +84,16 @@ impl<R: Row> Dataset<R> {
     pub fn open_rows(path: &Path) -> Result<Dataset<R>, StoreError> {
         let (stores, manifest) = open_folders(path)?;
         manifest.check_kind(R::KIND, path)?;
-        Ok(Dataset {
+        Ok(Dataset::of(path, stores, manifest))
+    }
+
+    fn of(path: &Path, stores: Vec<Holding>, manifest: Manifest) -> Dataset<R> {
+        Dataset {
             path: path.to_path_buf(),
             stores,
             manifest,
             rows: PhantomData,
-        })
+        }
     }
 
     /// Manifest of the whole dataset.

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::commands::filters::{self, FilterArguments};
 use crate::report::reason::left_out;
+use crate::report::summary::labels_of;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -261,14 +262,6 @@ fn add_source<R: FromSource>(
         host::tell(format_args!("{name}: already in the dataset"));
     }
     Ok(whole?)
-}
-
-/// Returns the plural of a labelled position or a move read.
-fn labels_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Evaluations => "labels",
-        Kind::Moves => "moves",
-    }
 }
 
 /// Skips a source that the dataset already has.

@@ -1,10 +1,11 @@
 //! `ingest merge`: merges datasets into one.
 
+use std::iter;
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use datasets::{Builder, Dataset, Error, Kind, MoveRecord, PartOf, Record, Row, StoreError};
+use datasets::{AnyDataset, Builder, Dataset, Error, PartOf, Row, StoreError};
 use host::{StopSignal, Threads};
 
 use crate::commands::build::{tell, unfinished};
@@ -20,9 +21,9 @@ With --shard, each call makes one of N shards of the result (DIR/1.dataset and s
 each a range of keys, so N machines can work in parallel. Once all shards are there,
 give DIR wherever a dataset is read (`ingest shard --help`).
 
-Datasets made with different filters are refused, and moves beside evaluations. An interrupted merge leaves
---out unchanged; the same command starts it over. An --out with an unfinished
-build is refused; --force discards that build.
+Datasets made with different filters are refused, and moves beside evaluations.
+An interrupted merge leaves --out unchanged; the same command starts it over. An
+--out with an unfinished build is refused; --force discards that build.
 
 Example:
   ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
@@ -62,17 +63,18 @@ pub struct Arguments {
 /// written; the output is then unchanged.
 pub fn run(arguments: &Arguments) -> Result<()> {
     arguments.threads.apply();
-    match Dataset::kind(&arguments.datasets[0])? {
-        Kind::Evaluations => merge::<Record>(arguments),
-        Kind::Moves => merge::<MoveRecord>(arguments),
+    match AnyDataset::open(&arguments.datasets[0])? {
+        AnyDataset::Evaluations(first) => merge(arguments, first),
+        AnyDataset::Moves(first) => merge(arguments, first),
     }
 }
 
-fn merge<R: Row>(arguments: &Arguments) -> Result<()> {
+fn merge<R: Row>(arguments: &Arguments, first: Dataset<R>) -> Result<()> {
     let stop = StopSignal::listen()?;
     // Open all datasets first, so that a refused one stops the merge before anything is made.
-    let datasets = arguments.datasets.iter();
-    let datasets = datasets.map(|path| Dataset::<R>::open_rows(path));
+    let others = arguments.datasets[1..].iter();
+    let others = others.map(|path| Dataset::open_rows(path));
+    let datasets = iter::once(Ok(first)).chain(others);
     let datasets = datasets.collect::<Result<Vec<Dataset<R>>, StoreError>>()?;
     if let Some(part) = arguments.shard {
         let shard = datasets::merge_shard(datasets, &arguments.out, part, stop.flag());

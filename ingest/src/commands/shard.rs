@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use datasets::{Dataset, Error, Kind, MoveRecord, PartOf, Record, Row};
+use datasets::{AnyDataset, Dataset, Error, PartOf, Row};
 use host::StopSignal;
 use serde_json::json;
 
@@ -46,17 +46,16 @@ pub struct Arguments {
 /// # Errors
 /// If the dataset cannot be read, or the output is refused or cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    match Dataset::kind(&arguments.dataset)? {
-        Kind::Evaluations => shard::<Record>(arguments),
-        Kind::Moves => shard::<MoveRecord>(arguments),
+    match AnyDataset::open(&arguments.dataset)? {
+        AnyDataset::Evaluations(dataset) => shard(arguments, &dataset),
+        AnyDataset::Moves(dataset) => shard(arguments, &dataset),
     }
 }
 
-fn shard<R: Row>(arguments: &Arguments) -> Result<()> {
+fn shard<R: Row>(arguments: &Arguments, dataset: &Dataset<R>) -> Result<()> {
     let stop = StopSignal::listen()?;
-    let dataset = Dataset::<R>::open_rows(&arguments.dataset)?;
     let cut = PartOf::first_of(arguments.number);
-    let shards = match datasets::shard(&dataset, &arguments.out, cut, stop.flag()) {
+    let shards = match datasets::shard(dataset, &arguments.out, cut, stop.flag()) {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         shards => shards?,
     };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use datasets::{Dataset, Kind, SourceEntry, Split};
+use datasets::{AnyDataset, Dataset, SourceEntry, Split};
 use host::StopSignal;
 
 use crate::report::histogram::Histogram;
@@ -44,16 +44,15 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(plot) = &arguments.plot {
         host::check_free_for_markup(plot)?;
     }
-    match Dataset::kind(&arguments.dataset)? {
-        Kind::Evaluations => show::<Histogram>(arguments),
-        Kind::Moves => show::<MoveHistogram>(arguments),
+    match AnyDataset::open(&arguments.dataset)? {
+        AnyDataset::Evaluations(dataset) => show::<Histogram>(arguments, &dataset),
+        AnyDataset::Moves(dataset) => show::<MoveHistogram>(arguments, &dataset),
     }
 }
 
-fn show<H: Counted>(arguments: &Arguments) -> Result<()> {
+fn show<H: Counted>(arguments: &Arguments, dataset: &Dataset<H::Row>) -> Result<()> {
     let path = arguments.dataset.as_path();
     let stop = StopSignal::listen()?;
-    let dataset = Dataset::open_rows(path)?;
     let manifest = dataset.manifest();
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let bytes_on_disk = folder_size(path).with_context(|| path.display().to_string())?;
@@ -84,8 +83,8 @@ fn show<H: Counted>(arguments: &Arguments) -> Result<()> {
         tool: &manifest.tool,
         filters: &manifest.filters,
         sources: &sources,
-        train: count(&dataset, Split::Train, &stop)?,
-        validation: count(&dataset, Split::Validation, &stop)?,
+        train: count(dataset, Split::Train, &stop)?,
+        validation: count(dataset, Split::Validation, &stop)?,
     };
     if let Some(file) = &arguments.plot {
         let name = path.file_name().unwrap_or(path.as_os_str());

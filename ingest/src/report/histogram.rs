@@ -80,6 +80,7 @@ impl Counted for Histogram {
         self.in_check += u64::from(record.in_check());
         self.en_passant += u64::from(record.en_passant().is_some());
     }
+
     fn text(path: &Path, report: &Report<Histogram>) -> Result<String> {
         table::text(path, report)
     }

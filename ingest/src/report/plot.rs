@@ -414,25 +414,23 @@ mod tests {
     }
 
     fn assert_readable(svg: &str, labels: u64) {
-        {
-            assert!(!svg.contains("NaN") && !svg.contains("inf\""));
-            let (texts, cards) = places(svg);
-            assert!(texts.len() > 60 && cards.len() == 5);
-            for (i, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
-                for (other, [l, r, t, b]) in &texts[i + 1..] {
-                    let apart = right < l || r < left || bottom < t || b < top;
-                    assert!(apart, "{labels} labels: {text:?} lies on {other:?}");
-                }
-                let crossed = cards.iter().find(|[l, r, t, b]| {
-                    let touches = right > l && r > left && bottom > t && b > top;
-                    touches && !(left >= l && right <= r && top >= t && bottom <= b)
-                });
-                assert_eq!(crossed, None, "{labels} labels: {text:?} leaves its card");
-                assert!(
-                    *left >= 0.0 && *right <= WIDE + 72.0,
-                    "{text:?} leaves the picture"
-                );
+        assert!(!svg.contains("NaN") && !svg.contains("inf\""));
+        let (texts, cards) = places(svg);
+        assert!(texts.len() > 60 && cards.len() == 5);
+        for (i, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
+            for (other, [l, r, t, b]) in &texts[i + 1..] {
+                let apart = right < l || r < left || bottom < t || b < top;
+                assert!(apart, "{labels} labels: {text:?} lies on {other:?}");
             }
+            let crossed = cards.iter().find(|[l, r, t, b]| {
+                let touches = right > l && r > left && bottom > t && b > top;
+                touches && !(left >= l && right <= r && top >= t && bottom <= b)
+            });
+            assert_eq!(crossed, None, "{labels} labels: {text:?} leaves its card");
+            assert!(
+                *left >= 0.0 && *right <= WIDE + 72.0,
+                "{text:?} leaves the picture"
+            );
         }
     }
 }

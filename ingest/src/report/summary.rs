@@ -88,6 +88,14 @@ pub struct Report<'a, H> {
     pub validation: H,
 }
 
+/// Returns the plural of what a source brings: labelled positions, or moves.
+pub fn labels_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Evaluations => "labels",
+        Kind::Moves => "moves",
+    }
+}
+
 impl<H> Report<'_, H> {
     /// Returns counts over training and validation positions together.
     pub fn both<const N: usize>(&self, counts: impl Fn(&H) -> [u64; N]) -> [u64; N] {

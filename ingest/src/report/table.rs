@@ -9,7 +9,7 @@ use host::thousands;
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
 use crate::report::reason::left_out;
-use crate::report::summary::Report;
+use crate::report::summary::{Report, labels_of};
 
 /// Rows of a table before they are summed: months to years, ratings to bins of 500.
 const MANY_ROWS: usize = 12;
@@ -159,10 +159,7 @@ fn source(entry: &SourceEntry, kind: Kind) -> String {
         thousands(*bytes),
         part.collect::<String>(),
         thousands(tally.labels),
-        match kind {
-            Kind::Evaluations => "labels",
-            Kind::Moves => "moves",
-        },
+        labels_of(kind),
         damage.collect::<String>()
     )
 }

@@ -15,7 +15,7 @@ pub(crate) trait Collector: Default {
     /// Skip reason of a game without an evaluation or a move.
     const NOTHING: SkipReason;
 
-    /// Returns whether the game has an evaluation or a move, whatever the filters.
+    /// Returns whether an evaluation, or a move, was read; filtered ones count.
     fn has_any(&self) -> bool;
 
     /// Takes the score of the current position from a packed format; `None` for "no score".

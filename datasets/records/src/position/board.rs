@@ -8,7 +8,8 @@ use crate::position::row::ROW_BYTES;
 /// Size of a stored board in bytes.
 pub(crate) const BOARD_BYTES: usize = 25;
 
-const TURN_EN_PASSANT: usize = 24;
+/// Index of the byte with the side to move and the en-passant square.
+pub(crate) const TURN_EN_PASSANT: usize = 24;
 pub(crate) const BLACK_TO_MOVE: u8 = 0x80;
 pub(crate) const NO_EN_PASSANT: u8 = 64;
 

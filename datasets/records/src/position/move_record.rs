@@ -220,6 +220,12 @@ mod tests {
         }
     }
 
+    /// Returns the record of a move from the initial position.
+    fn first_move(mover: Mover, game: u64) -> MoveRecord {
+        let m = Chess::new().legal_moves()[0];
+        MoveRecord::new(&Chess::new(), m, mover, game)
+    }
+
     #[test]
     fn every_legal_move_survives() {
         for fen in [
@@ -283,8 +289,7 @@ mod tests {
                 seconds,
                 ..Mover::default()
             };
-            let m = Chess::new().legal_moves()[0];
-            MoveRecord::new(&Chess::new(), m, mover, u64::MAX).time_left()
+            first_move(mover, u64::MAX).time_left()
         };
         assert_eq!(left(None), None);
         let steps = [
@@ -305,8 +310,7 @@ mod tests {
                 rating,
                 ..Mover::default()
             };
-            let m = Chess::new().legal_moves()[0];
-            MoveRecord::new(&Chess::new(), m, mover, 0)
+            first_move(mover, 0)
         };
         assert_eq!(record(None).rating(), None);
         assert_eq!(record(Some(1)).rating(), Some(1));

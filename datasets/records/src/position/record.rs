@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
 
 use crate::hash::hash_bytes;
-use crate::position::board::{BLACK_TO_MOVE, Board, NO_EN_PASSANT};
+use crate::position::board::{BLACK_TO_MOVE, Board, NO_EN_PASSANT, TURN_EN_PASSANT};
 use crate::position::{Kind, Label, ROW_BYTES, Row, blocks};
 
 /// The result of a game.
@@ -115,7 +115,6 @@ pub struct Origin {
 #[repr(transparent)]
 pub struct Record([u8; Record::BYTES]);
 
-const TURN_EN_PASSANT: usize = 24;
 const DEPTH: usize = 25;
 const PLY: usize = 26;
 const LABEL: usize = 28;
@@ -516,6 +515,41 @@ mod tests {
             0,
         );
         assert_ne!(Keyed::new(with_capture).key, Keyed::new(without).key);
+    }
+
+    #[test]
+    fn preference_is_commutative_associative_and_idempotent() {
+        let start = position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+        let mut records = Vec::new();
+        for centipawns in [-300, 18, 256] {
+            for depth in [0, 20] {
+                for month in [Month::default(), Month::new(2013, 1), Month::new(2026, 6)] {
+                    let origin = Origin {
+                        result: None,
+                        month,
+                        depth,
+                        tactical: false,
+                    };
+                    let label = Label::from_centipawns(centipawns);
+                    records.push(Record::new(&start, label, origin));
+                }
+            }
+        }
+        let kept = |a: Record, b: Record| match a.preference() <= b.preference() {
+            true => a,
+            false => b,
+        };
+        for &a in &records {
+            assert_eq!(kept(a, a), a);
+            for &b in &records {
+                assert_eq!(kept(a, b), kept(b, a));
+                let best = (a.depth(), a.month()).max((b.depth(), b.month()));
+                assert_eq!((kept(a, b).depth(), kept(a, b).month()), best);
+                for &c in &records {
+                    assert_eq!(kept(kept(a, b), c), kept(a, kept(b, c)));
+                }
+            }
+        }
     }
 
     #[test]

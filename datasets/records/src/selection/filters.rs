@@ -12,9 +12,9 @@ use crate::selection::{SkipReason, TdLambda, Termination};
 /// Filters of the games and positions of a dataset. A dataset keeps the filters it was made with,
 /// and accepts no more data with others.
 ///
-/// By default every labelled position of every legal standard game enters: a label is an engine's
-/// judgement of the position, regardless of who played, how fast, or how the game ended. In JSON,
-/// filters that are off are omitted.
+/// The default filters keep every labelled position of every legal standard game: a label is an
+/// engine's judgement of the position, regardless of who played, how fast, or how the game ended.
+/// In JSON, filters that are off are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filters {
