@@ -26,6 +26,13 @@ pub enum NetError {
         /// Layout named in the file.
         found: String,
     },
+    /// A net of another layout where a policy is expected.
+    #[error("its input layout is {found:?}, a policy's is {:?}; `trainer fit --policy` makes one",
+        crate::LAYOUT_POLICY, found = short(found))]
+    NotPolicy {
+        /// Layout named in the file.
+        found: String,
+    },
     /// Architecture unknown to this build.
     #[error("its architecture is unknown to this build: {}", short(.0))]
     UnknownArchitecture(String),

@@ -119,7 +119,7 @@ impl Square {
 
     /// Returns the square as `view` sees it: mirrored by ranks for Black.
     #[inline]
-    const fn seen_by(self, view: Color) -> usize {
+    pub(crate) const fn seen_by(self, view: Color) -> usize {
         match view {
             Color::White => self.0 as usize,
             Color::Black => (self.0 ^ 56) as usize,

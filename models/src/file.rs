@@ -20,7 +20,7 @@ use crate::{Architecture, INPUTS, LAYOUT, LAYOUT_PIECES, LAYOUT_V1, Layer, NetEr
 /// Largest file size that programs should read, in bytes: far more than any net needs.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
-const METADATA_KEY: &str = "kibitz";
+pub(crate) const METADATA_KEY: &str = "kibitz";
 
 /// Tensor names, weight and bias of each layer. A net has two to four layers, and a file no other
 /// tensors.
@@ -167,7 +167,7 @@ impl Network {
     }
 }
 
-fn f16_bytes<'a>(values: impl IntoIterator<Item = &'a f32>) -> Vec<u8> {
+pub(crate) fn f16_bytes<'a>(values: impl IntoIterator<Item = &'a f32>) -> Vec<u8> {
     values
         .into_iter()
         .flat_map(|&x| f16::from_f32(x).to_le_bytes())

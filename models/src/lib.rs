@@ -26,6 +26,7 @@ mod kernel;
 mod layers;
 pub mod material;
 mod network;
+mod policy;
 mod position;
 mod quantised;
 mod random;
@@ -48,6 +49,10 @@ pub use forward_pass::ForwardPass;
 pub use kernel::Kernel;
 pub use network::{Layer, Network};
 pub use packed;
+pub use policy::{
+    LAYOUT_POLICY, MAX_POLICY_NEURONS, MoveIndex, MoveKind, POLICY_INPUTS, POLICY_MOVES,
+    POLICY_ROWS, PolicyMetadata, PolicyMove, PolicyNetwork, RATING_BANDS, RatingBand, softmax,
+};
 pub use position::{InputPosition, Side};
 pub use quantised::{Accumulated, QuantisedNetwork};
 pub use random::Random;

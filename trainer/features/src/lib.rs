@@ -11,6 +11,7 @@
 //! ```
 
 pub mod playouts;
+mod policy;
 
 use models::{
     Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats,
@@ -18,6 +19,8 @@ use models::{
 };
 use records::position::{GameResult, Record};
 use shakmaty::{Bitboard, Role, attacks};
+
+pub use policy::{ARRIVALS, PlayedMove, arrival};
 
 /// Piece planes: own and their P N B R Q K.
 pub const PIECES: usize = 12;

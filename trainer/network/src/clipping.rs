@@ -12,7 +12,6 @@ use burn_flex::Flex;
 use rayon::prelude::*;
 
 use crate::cpu;
-use crate::model::Model;
 use crate::tensors::{CHUNK, Cpu, contiguous, map};
 
 /// Default clipping norm: longer than any gradient of an ordinary run (docs/training.md).
@@ -20,7 +19,7 @@ pub const CLIP_NORM: f32 = 2.0;
 
 /// Scales a model's gradients down to the norm `most` if they are longer, else leaves them
 /// unchanged. Returns the norm before clipping.
-pub fn clip(model: &Model<Cpu>, gradients: &mut GradientsParams, most: f32) -> f32 {
+pub fn clip(model: &impl Module<Cpu>, gradients: &mut GradientsParams, most: f32) -> f32 {
     let mut squares = Squares {
         gradients,
         sum: 0.0,
@@ -71,6 +70,7 @@ mod tests {
     use super::*;
     use models::{Architecture, Network};
 
+    use crate::model::Model;
     use crate::tensors::floats;
     use crate::trainer::tracked;
 

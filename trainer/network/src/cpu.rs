@@ -17,6 +17,7 @@ mod backward;
 mod forward;
 mod lanes;
 mod loss;
+mod policy;
 mod rows;
 mod samples;
 mod weights;
@@ -42,6 +43,7 @@ use lanes::Level;
 use weights::Weights;
 
 pub use loss::loss;
+pub use policy::{PolicyEvaluator, PolicySamples, cross_entropy};
 pub use samples::Samples;
 
 /// Returns the layers' primitive tensors: weights and biases alternately.

@@ -12,6 +12,7 @@ mod finite;
 mod first_layer;
 mod lists;
 mod model;
+mod policy;
 pub mod target;
 mod tensors;
 #[cfg(test)]
@@ -20,8 +21,9 @@ mod trainer;
 
 pub use adamw::{BETAS, EPSILON};
 pub use clipping::CLIP_NORM;
-pub use cpu::{Evaluator, Samples};
+pub use cpu::{Evaluator, PolicyEvaluator, PolicySamples, Samples};
 pub use first_layer::worth;
 pub use model::{CpuModel, bound};
+pub use policy::PolicyTrainer;
 pub use target::Aim;
 pub use trainer::{Settings, StepMetrics, Trainer};

@@ -1,15 +1,39 @@
-//! Sparse inputs of records: lists of active features in one array with offsets.
+//! Sparse inputs of records: lists in one array with offsets.
 
 use models::{Architecture, Feature, MAX_ACTIVE, View};
 use records::position::Record;
 
-/// Active features of records from one view, the records' lists concatenated.
+/// Lists of records, concatenated: by default the active features from one view.
 #[derive(Clone, Debug)]
-pub struct Lists {
+pub struct Lists<T = Feature> {
     /// Start of each record's list in `inputs`, then the end of the last.
     pub starts: Vec<u32>,
-    /// The concatenated features.
-    pub inputs: Vec<Feature>,
+    /// The concatenated items.
+    pub inputs: Vec<T>,
+}
+
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists {
+            starts: vec![0],
+            inputs: Vec::new(),
+        }
+    }
+}
+
+impl<T> Lists<T> {
+    /// Appends a record's list.
+    pub fn push(&mut self, list: impl IntoIterator<Item = T>) {
+        self.inputs.extend(list);
+        self.starts.push(self.inputs.len() as u32);
+    }
+
+    /// Returns an iterator over the records' lists.
+    #[inline(always)]
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
+        let ends = self.starts.windows(2);
+        ends.map(|ends| &self.inputs[ends[0] as usize..ends[1] as usize])
+    }
 }
 
 impl Lists {
@@ -19,16 +43,12 @@ impl Lists {
         architecture: Architecture,
         records: impl ExactSizeIterator<Item = &'a Record>,
     ) -> Vec<Lists> {
-        let mut own = Lists {
-            starts: Vec::with_capacity(records.len() + 1),
-            inputs: Vec::with_capacity(records.len() * MAX_ACTIVE),
-        };
-        own.starts.push(0);
+        let mut own = Lists::default();
+        own.starts.reserve(records.len());
+        own.inputs.reserve(records.len() * MAX_ACTIVE);
         for record in records {
             let inputs = features::active(record);
-            own.inputs
-                .extend(inputs.filter(|&input| architecture.features.contains(input)));
-            own.starts.push(own.inputs.len() as u32);
+            own.push(inputs.filter(|&input| architecture.features.contains(input)));
         }
         let mut views = vec![own];
         if architecture.view == View::Both {
@@ -49,12 +69,5 @@ impl Lists {
         for ends in self.starts.windows(2) {
             architecture.orient(&mut self.inputs[ends[0] as usize..ends[1] as usize]);
         }
-    }
-
-    /// Returns an iterator over the records' lists.
-    #[inline(always)]
-    pub fn iter(&self) -> impl Iterator<Item = &[Feature]> {
-        let ends = self.starts.windows(2);
-        ends.map(|ends| &self.inputs[ends[0] as usize..ends[1] as usize])
     }
 }

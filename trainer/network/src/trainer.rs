@@ -40,7 +40,7 @@ pub struct StepMetrics {
 }
 
 /// Burn's serialisation of parameters and moments, in f32.
-type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+pub(crate) type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
 
 /// A model and its optimizer on the CPU.
 pub struct Trainer {
@@ -52,7 +52,7 @@ pub struct Trainer {
 }
 
 /// Enables gradients of parameters; [`AutodiffModule::from_inner`] does not.
-struct Tracked;
+pub(crate) struct Tracked;
 
 impl ModuleMapper<Cpu> for Tracked {
     fn map_float<const D: usize>(

@@ -5,7 +5,10 @@ use std::cmp::Reverse;
 use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
+use shakmaty::{
+    Bitboard, CastlingMode, CastlingSide, Chess, Color, FromSetup, Piece, Position, Role, Setup,
+    Square,
+};
 
 use crate::hash::hash_bytes;
 use crate::position::board::{BLACK_TO_MOVE, Board, NO_EN_PASSANT, TURN_EN_PASSANT};
@@ -253,6 +256,19 @@ impl Record {
     /// Returns the target square of a legal en-passant capture.
     pub fn en_passant(&self) -> Option<Square> {
         Square::try_from(self.0[TURN_EN_PASSANT] & !BLACK_TO_MOVE).ok()
+    }
+
+    /// Returns the position, its clocks at 0 and 1. `None` if it is illegal, which no record of a
+    /// dataset is.
+    pub fn to_chess(&self) -> Option<Chess> {
+        let mut setup = Setup::empty();
+        for (square, color, role) in self.pieces() {
+            setup.board.set_piece_at(square, Piece { color, role });
+        }
+        setup.turn = self.turn();
+        setup.ep_square = self.en_passant();
+        setup.castling_rights = self.unmoved_rooks().map(|(rook, _)| rook).collect();
+        Chess::from_setup(setup, CastlingMode::Chess960).ok()
     }
 
     /// Returns whether the side to move is in check.
@@ -550,6 +566,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn positions_come_back() {
+        for fen in [
+            "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQkq - 0 1",
+            "4k3/8/8/2Pp4/8/8/8/4K2R w K d6 0 1",
+            "1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1",
+        ] {
+            let before = position(fen);
+            let after = record(fen, 0).to_chess().unwrap();
+            assert_eq!(after.legal_moves(), before.legal_moves(), "{fen}");
+            assert_eq!(
+                after.castles().castling_rights(),
+                before.castles().castling_rights()
+            );
+        }
+        let no_king = Record::of_board(Board::of(&[0; 32]));
+        assert!(no_king.to_chess().is_none());
     }
 
     #[test]
