@@ -115,6 +115,17 @@ impl Said {
     }
 }
 
+/// Returns the Python script of a page.
+///
+/// # Panics
+/// If the page has none.
+pub fn documented_script(page: &str) -> String {
+    let text = std::fs::read_to_string(root().join(page)).expect("a page of the repository");
+    let (_, rest) = text.split_once("```python\n").expect("a script");
+    let (script, _) = rest.split_once("```").expect("its end");
+    script.to_string()
+}
+
 /// Runs a program to its end.
 pub fn run(command: &mut Command) -> Said {
     command

@@ -4,7 +4,7 @@
 use models::QuantisedNetwork;
 use serde_json::Value;
 use std::path::Path;
-use tests::{build, program, python, root, run, sample};
+use tests::{build, documented_script, program, python, run, sample};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
@@ -34,13 +34,6 @@ fn fit_with(folder: &Path, architecture: &str) -> std::path::PathBuf {
     net
 }
 
-/// Returns the script in docs/network.md.
-fn documented_script() -> String {
-    let text = std::fs::read_to_string(root().join("docs/network.md")).unwrap();
-    let (_, rest) = text.split_once("```python\n").unwrap();
-    rest.split_once("```").unwrap().0.to_string()
-}
-
 #[test]
 fn the_documented_script_opens_nets_of_every_kind() {
     for architecture in KINDS {
@@ -52,7 +45,7 @@ fn check_the_documented_script(architecture: &str) {
     let folder = tempfile::tempdir().unwrap();
     let net = fit_with(folder.path(), architecture);
     let script = folder.path().join("script.py");
-    std::fs::write(&script, documented_script()).unwrap();
+    std::fs::write(&script, documented_script("docs/network.md")).unwrap();
     if python("numpy, safetensors").is_none() {
         return;
     }

@@ -10,6 +10,7 @@ mod devices;
 mod eval;
 mod export;
 mod fit;
+mod fit_policy;
 mod forecast;
 mod linear;
 mod output;

@@ -2,7 +2,7 @@
 //!
 //! The network and its arithmetic are in crates `network` (CPU) and `gpu`. Each room may use those
 //! above it: `batch` (records to batches), `net` (net files), `report` (figures and pictures),
-//! `training` (a run), `commands` (the command line). All of them may use `error` and `files`.
+//! `training` (a run), `policy` (a policy's run), `commands` (the command line). All of them may use `error` and `files`.
 
 mod batch;
 mod commands;
@@ -10,6 +10,7 @@ mod error;
 mod files;
 
 mod net;
+mod policy;
 mod report;
 #[cfg(test)]
 mod testing;

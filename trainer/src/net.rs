@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use models::bullet::{BulletNet, BulletShape};
 use models::packed::GRID;
-use models::{Layer, Metadata, NetError, Network, QuantisedNetwork};
+use models::{Layer, Metadata, NetError, Network, PolicyNetwork, QuantisedNetwork};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -63,6 +63,17 @@ pub fn read(path: &Path) -> Result<Net, TrainerError> {
         network,
         metadata,
     })
+}
+
+/// Reads a policy's file.
+pub fn read_policy(path: &Path) -> Result<PolicyNetwork, TrainerError> {
+    let bytes = read_bytes(path)?;
+    let read = PolicyNetwork::from_bytes(&bytes);
+    let (network, _) = read.map_err(|error| TrainerError::NetRefused {
+        path: path.to_path_buf(),
+        error,
+    })?;
+    Ok(network)
 }
 
 /// Reads a `quantised.bin` of bullet. Refuses nets wider than the engine's.

@@ -125,7 +125,7 @@ impl<R: Row> Dataset<R> {
     }
 
     /// Path it was opened by.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::batch::reader::Keeps;
 use crate::error::TrainerError;
 
 /// Kind of training positions.
@@ -111,6 +112,11 @@ impl Filter {
         pieces: None,
         sample: None,
     };
+
+    /// Returns the filter as a test; `None` if it keeps all.
+    pub fn test(self) -> Option<Keeps<Record>> {
+        (self != Filter::NONE).then(|| -> Keeps<Record> { Box::new(move |r| self.keeps(r)) })
+    }
 
     /// Returns whether the filter keeps a position.
     pub fn keeps(&self, record: &Record) -> bool {

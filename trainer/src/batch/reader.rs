@@ -10,10 +10,8 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
-use datasets::{Dataset, Error, Record, Shuffled, Split};
+use datasets::{Dataset, Error, Row, Shuffled, Split};
 use host::Workers;
-
-use crate::batch::filter::Filter;
 
 /// Capacity of the queue of batches.
 const AHEAD: usize = 4;
@@ -22,26 +20,29 @@ const AHEAD: usize = 4;
 /// docs/benchmarks.md); each holds two groups of 2 MiB.
 const MOST_THREADS: usize = 4;
 
-/// Reads one epoch of the training positions that `filter` keeps, in batches of `size` (the last
-/// may be smaller), from batch `skip` on, counted from 0. The order is a function of `seed` and
-/// `epoch`. Skipped batches are not read, unless the filter drops positions: only reading then
+/// Test whether a row is kept.
+pub type Keeps<R> = Box<dyn Fn(&R) -> bool + Send + Sync>;
+
+/// Reads one epoch of the training rows that `keeps` accepts (all if `None`), in batches of `size`
+/// (the last may be smaller), from batch `skip` on, counted from 0. The order is a function of
+/// `seed` and `epoch`. Skipped batches are not read, unless rows are dropped: only reading then
 /// shows where they end. Background threads stay a few batches ahead; dropping the receiver ends
 /// them.
-pub fn read_epoch<'scope>(
+pub fn read_epoch<'scope, R: Row>(
     scope: &'scope Scope<'scope, '_>,
-    dataset: &'scope Dataset,
-    filter: Filter,
+    dataset: &'scope Dataset<R>,
+    keeps: Option<Keeps<R>>,
     (seed, epoch): (u64, u64),
     size: usize,
     skip: u64,
-) -> Receiver<Result<Vec<Record>, Error>> {
+) -> Receiver<Result<Vec<R>, Error>> {
     let (sender, receiver) = sync_channel(AHEAD);
     let threads = rayon::current_num_threads().min(MOST_THREADS);
     scope.spawn(move || {
         let result = dataset
             .shuffled(Split::Train, seed, epoch)
             .map_err(Error::from)
-            .and_then(|order| send_batches(&order, filter, (size, skip), threads, &sender));
+            .and_then(|order| send_batches(&order, keeps, (size, skip), threads, &sender));
         if let Err(error) = result {
             // The receiver may be gone.
             let _ = sender.send(Err(error));
@@ -51,18 +52,19 @@ pub fn read_epoch<'scope>(
 }
 
 /// Cuts an epoch into batches, and sends them until the receiver is dropped.
-fn send_batches(
-    order: &Shuffled,
-    filter: Filter,
+fn send_batches<R: Row>(
+    order: &Shuffled<R>,
+    keeps: Option<Keeps<R>>,
     (size, skip): (usize, u64),
     threads: usize,
-    sender: &SyncSender<Result<Vec<Record>, Error>>,
+    sender: &SyncSender<Result<Vec<R>, Error>>,
 ) -> Result<(), Error> {
     let skipped = skip.saturating_mul(size as u64);
-    let (first, mut skipped) = match filter == Filter::NONE {
-        true => place_of(order, skipped),
-        false => (0, skipped),
+    let (first, mut skipped) = match keeps {
+        None => place_of(order, skipped),
+        Some(_) => (0, skipped),
     };
+    let keeps = keeps.as_deref();
     thread::scope(|scope| {
         let workers = Workers {
             threads,
@@ -71,8 +73,8 @@ fn send_batches(
         };
         let read = move |group| {
             let mut records = order.group(group)?;
-            if filter != Filter::NONE {
-                records.retain(|record| filter.keeps(record));
+            if let Some(keeps) = keeps {
+                records.retain(keeps);
             }
             Ok(records)
         };
@@ -107,7 +109,7 @@ fn send_batches(
 
 /// Returns the group of a record, counted from 0 in the order of the epoch, and its index there.
 /// Past the end, returns the number of groups.
-fn place_of(order: &Shuffled, record: u64) -> (usize, u64) {
+fn place_of<R: Row>(order: &Shuffled<R>, record: u64) -> (usize, u64) {
     let mut before = record;
     for group in 0..order.groups() {
         let len = order.group_len(group) as u64;
@@ -125,7 +127,9 @@ mod tests {
 
     use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-    use crate::batch::filter::Selection;
+    use datasets::Record;
+
+    use crate::batch::filter::{Filter, Selection};
     use crate::testing;
 
     const SIZE: usize = 1000;
@@ -150,7 +154,7 @@ mod tests {
     fn batches(order: &Shuffled, filter: Filter, skip: u64, threads: usize) -> Vec<Vec<Record>> {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(AHEAD);
-            scope.spawn(move || send_batches(order, filter, (SIZE, skip), threads, &sender));
+            scope.spawn(move || send_batches(order, filter.test(), (SIZE, skip), threads, &sender));
             receiver
                 .into_iter()
                 .map(|batch| batch.expect("a batch"))
@@ -225,7 +229,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 10_000);
         thread::scope(|scope| {
-            let batches = read_epoch(scope, &dataset, Filter::NONE, (1, 1), 10, 0);
+            let batches = read_epoch(scope, &dataset, None, (1, 1), 10, 0);
             assert_eq!(batches.recv().unwrap().unwrap().len(), 10);
         });
     }

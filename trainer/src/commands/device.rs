@@ -19,6 +19,19 @@ pub struct DeviceOption {
 }
 
 impl DeviceOption {
+    /// Checks that no GPU is asked for.
+    ///
+    /// # Errors
+    /// [`TrainerError::Usage`] with the option that has no GPU code.
+    pub fn check_cpu(&self, option: &str) -> Result<(), TrainerError> {
+        match &self.device {
+            DeviceChoice::Auto | DeviceChoice::Named(Device::Cpu) => Ok(()),
+            DeviceChoice::Named(device) => Err(TrainerError::Usage(format!(
+                "{option} trains on the CPU alone; remove --device {device}"
+            ))),
+        }
+    }
+
     /// Returns the device.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
-use datasets::Dataset;
+use datasets::{AnyDataset, Dataset, MoveRecord};
 use host::{Threads, thousands};
 use models::bullet::BulletShape;
 use serde::Serialize;
@@ -16,6 +16,8 @@ use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files::{self, names};
 use crate::net;
+use crate::policy::baseline::TrainingMoves;
+use crate::policy::figures as policy;
 use crate::report::figures::{Figures, NetAndMaterial};
 use crate::report::measurement::{self, Measurement};
 use crate::report::scaled::Scaled;
@@ -38,7 +40,12 @@ Phases go by the number of pieces on the board, kings and pawns included. The ma
 baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9. Also measured: the
 calibration error, which is the distance between prediction and mean label of positions
 with about the same prediction; and the distance between the engine's integers and the
-net's floats, in centipawns, over all positions.";
+net's floats, in centipawns, over all positions.
+
+On a dataset of moves it measures a policy of `trainer fit --policy`: the share of moves
+foretold, by the likeliest move and by the three likeliest, and the log-loss, beside the
+usual move, which is the legal one most often played by the same piece to the same square:
+  trainer eval --net policy.safetensors --data 2013-02.moves";
 
 /// Arguments of `trainer eval`.
 #[derive(Debug, Args)]
@@ -88,6 +95,11 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.report {
         files::check_picture(path)?;
     }
+    if let Some(path) = &arguments.data
+        && let AnyDataset::Moves(dataset) = AnyDataset::open(path)?
+    {
+        return measure_policy(&arguments, &dataset);
+    }
     let net = match arguments.bullet {
         Some(shape) => net::read_bullet(&arguments.net, shape)?,
         None => net::read(&arguments.net)?,
@@ -121,6 +133,30 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         }
     }
     result
+}
+
+/// Measures a policy on the held-out moves of a dataset.
+fn measure_policy(
+    arguments: &Arguments,
+    dataset: &Dataset<MoveRecord>,
+) -> Result<(), TrainerError> {
+    if arguments.bullet.is_some() || arguments.report.is_some() {
+        return Err(TrainerError::Usage(
+            "--bullet and --report are of value networks; remove them to measure a policy"
+                .to_string(),
+        ));
+    }
+    let network = net::read_policy(&arguments.net)?;
+    let training = TrainingMoves::count(dataset)?;
+    let report = policy::measure(&network, dataset, &training)?;
+    let report = report.ok_or_else(|| TrainerError::NoPositions {
+        path: dataset.path().to_path_buf(),
+        split: "held-out",
+    })?;
+    Ok(host::print(&match arguments.json {
+        true => json(&report),
+        false => report.to_string(),
+    })?)
 }
 
 impl fmt::Display for EvalReport {

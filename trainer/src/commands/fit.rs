@@ -9,8 +9,9 @@ use host::{StopSignal, Threads, rate, tell, thousands};
 use serde::Serialize;
 
 use crate::commands::device::DeviceOption;
+use crate::commands::fit_policy::{self, FitPolicy};
 use crate::commands::output::{held_out_figures, json};
-use crate::commands::recipe::{self, Given, NetworkOptions, Recipe, Stage, Start};
+use crate::commands::recipe::{self, Given, NetworkOptions, PolicyOptions, Recipe, Stage, Start};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::net;
@@ -50,7 +51,12 @@ net of the one before:
   trainer fit --recipe net.toml --out net.safetensors
 
 --resume with more --epochs extends a finished run: the learning rate rises to its peak and
-falls again.";
+falls again.
+
+--policy trains on a dataset of moves (`ingest build --moves`) a network that foretells the
+moves of people of each rating, on the CPU:
+  ingest build lichess_db_standard_rated_2013-02.pgn.zst --moves --out 2013-02.moves
+  trainer fit --policy --data 2013-02.moves --out policy.safetensors";
 
 /// Arguments of `trainer fit`.
 #[derive(Debug, Args)]
@@ -62,6 +68,9 @@ pub struct Arguments {
     /// Print a commented recipe of the defaults, and exit
     #[arg(long)]
     print_recipe: bool,
+    /// Train a policy on a dataset of moves
+    #[arg(long, conflicts_with_all = ["recipe", "print_recipe"])]
+    policy: bool,
     /// Net to write; earlier stages of a recipe add `.stageN` to its name
     #[arg(short, long, value_name = "NET.safetensors", value_parser = values::net,
           required_unless_present = "print_recipe")]
@@ -109,6 +118,17 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         return Ok(host::print(recipe::DEFAULT)?);
     };
     arguments.threads.apply();
+    if arguments.policy {
+        arguments.device.check_cpu("--policy")?;
+        return fit_policy::run(FitPolicy {
+            options: PolicyOptions::new(arguments.network, arguments.stage)?,
+            out,
+            seed: arguments.seed.unwrap_or(1),
+            checkpoint_every: arguments.checkpoint_minutes,
+            resume: arguments.resume,
+            json: arguments.json,
+        });
+    }
     let device = arguments.device.find()?;
     let recipe = match &arguments.recipe {
         Some(path) => Recipe::read(path)?,

@@ -124,6 +124,81 @@ pub struct Stage {
     filter: Filter,
 }
 
+/// Settings of a policy's run, as given; the rest has defaults.
+#[derive(Debug)]
+pub struct PolicyOptions {
+    /// Dataset of moves.
+    pub data: PathBuf,
+    /// Hidden neurons.
+    pub neurons: Option<usize>,
+    /// Passes over the moves.
+    pub epochs: Option<u64>,
+    /// Moves a step.
+    pub batch: Option<usize>,
+    /// Peak learning rate.
+    pub learning_rate: Option<f64>,
+    /// Decay of the learning rate.
+    pub schedule: Option<Decay>,
+    /// Warm-up steps.
+    pub warm_up: Option<u64>,
+    /// Weight decay, in units of the learning rate.
+    pub weight_decay: Option<f64>,
+    /// Norm to which longer gradients are clipped.
+    pub clip_norm: Option<f32>,
+}
+
+impl PolicyOptions {
+    /// Returns the options of a policy's run.
+    ///
+    /// # Errors
+    /// [`TrainerError::Usage`] if one is missing, or set that only a value network has.
+    pub fn new(network: NetworkOptions, stage: Stage) -> Result<PolicyOptions, TrainerError> {
+        let data = stage.data()?.to_path_buf();
+        let NetworkOptions {
+            hidden,
+            features,
+            view,
+            mirrored,
+            activation,
+            buckets,
+            init,
+        } = network;
+        let others = [
+            ("--features", features.is_some()),
+            ("--view", view.is_some()),
+            ("--mirrored", mirrored.is_some()),
+            ("--activation", activation.is_some()),
+            ("--buckets", buckets.is_some()),
+            ("--init", init.is_some()),
+            ("--keep", stage.keep.is_some()),
+            ("--own-scale", stage.own_scale.is_some()),
+            ("--wdl", stage.wdl.is_some()),
+            ("--loss-exponent", stage.loss_exponent.is_some()),
+        ];
+        if let Some((name, _)) = others.iter().find(|(_, given)| *given) {
+            return Err(TrainerError::Usage(format!(
+                "{name} is of value networks; `trainer fit --policy` does not take it"
+            )));
+        }
+        if hidden.is_some_and(|sizes| sizes.second.is_some()) {
+            return Err(TrainerError::Usage(
+                "a policy has one hidden layer; give --hidden one size".to_string(),
+            ));
+        }
+        Ok(PolicyOptions {
+            data,
+            neurons: hidden.map(|sizes| sizes.first),
+            epochs: stage.epochs,
+            batch: stage.batch,
+            learning_rate: stage.learning_rate,
+            schedule: stage.schedule,
+            warm_up: stage.warm_up,
+            weight_decay: stage.weight_decay,
+            clip_norm: stage.clip_norm,
+        })
+    }
+}
+
 /// Starting point of a stage.
 pub struct Start {
     /// Architecture of its network.

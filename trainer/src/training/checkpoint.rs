@@ -10,9 +10,11 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use models::{Architecture, Metadata};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -30,19 +32,19 @@ const FORMAT: &str = "kibitz checkpoint 3";
 const DIGEST: usize = 32;
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct Header<M, H> {
     /// Description of the run: network, data, settings.
-    metadata: Metadata,
-    history: RunHistory,
+    metadata: M,
+    history: H,
     /// Length of the net's file in bytes; `None` before the first epoch has ended.
     net: Option<usize>,
 }
 
 /// Content of a checkpoint.
 #[derive(Debug, PartialEq)]
-pub struct State {
+pub struct State<H = RunHistory> {
     /// State of the run except weights.
-    pub history: RunHistory,
+    pub history: H,
     /// Bytes of the best net so far.
     pub net: Option<Vec<u8>>,
     /// Serialised parameters and moments (`Executor::record`).
@@ -60,16 +62,25 @@ pub struct Length {
     pub ended: bool,
 }
 
-/// Reader and writer of one run's checkpoint.
-pub struct Checkpoint {
+/// Reader and writer of one run's checkpoint, by default that of a value network.
+pub struct Checkpoint<M = Metadata, H = RunHistory> {
     path: PathBuf,
-    metadata: Metadata,
+    metadata: M,
+    history: PhantomData<H>,
 }
 
-impl Checkpoint {
+impl<M, H> Checkpoint<M, H>
+where
+    M: Clone + PartialEq + Serialize + DeserializeOwned,
+    H: Serialize + DeserializeOwned,
+{
     /// Returns the checkpoint at `path` of the run that `metadata` describes, all but its figures.
-    pub fn new(path: PathBuf, metadata: Metadata) -> Checkpoint {
-        Checkpoint { path, metadata }
+    pub fn new(path: PathBuf, metadata: M) -> Checkpoint<M, H> {
+        Checkpoint {
+            path,
+            metadata,
+            history: PhantomData,
+        }
     }
 
     /// Returns the path of the file.
@@ -81,15 +92,10 @@ impl Checkpoint {
     ///
     /// # Errors
     /// [`TrainerError::Unwritable`]; the previous checkpoint then remains.
-    pub fn save(
-        &self,
-        history: &RunHistory,
-        net: Option<&[u8]>,
-        record: &[u8],
-    ) -> Result<(), TrainerError> {
+    pub fn save(&self, history: &H, net: Option<&[u8]>, record: &[u8]) -> Result<(), TrainerError> {
         let header = Header {
-            metadata: self.metadata.clone(),
-            history: history.clone(),
+            metadata: &self.metadata,
+            history,
             net: net.map(<[u8]>::len),
         };
         let header = rmp_serde::to_vec_named(&header).expect("numbers and names");
@@ -104,7 +110,7 @@ impl Checkpoint {
     /// # Errors
     /// [`TrainerError::Unreadable`], or [`TrainerError::CheckpointRefused`] if it is damaged, of
     /// another run, or of another version of the trainer.
-    pub fn load(&self) -> Result<Option<State>, TrainerError> {
+    pub fn load(&self) -> Result<Option<State<H>>, TrainerError> {
         let Some(bytes) = self.bytes()? else {
             return Ok(None);
         };
@@ -124,27 +130,6 @@ impl Checkpoint {
         }))
     }
 
-    /// Returns the planned length of the checkpoint's run, even if it is another run. `None` if the
-    /// file is missing.
-    ///
-    /// # Errors
-    /// As [`Checkpoint::load`], but for other runs.
-    pub fn length(&self) -> Result<Option<Length>, TrainerError> {
-        let Some(bytes) = self.bytes()? else {
-            return Ok(None);
-        };
-        let (header, _) = self.header(&bytes)?;
-        let training = &header.metadata.training;
-        let epochs = training["epochs"].as_u64().unwrap_or(0);
-        let restarts = training["restarts"].as_array().into_iter().flatten();
-        let restarts = restarts.filter_map(|restart| restart["after_epoch"].as_u64());
-        Ok(Some(Length {
-            epochs,
-            restarts: restarts.collect(),
-            ended: header.history.epoch() > epochs,
-        }))
-    }
-
     /// Reads the file's bytes. `None` if it is missing.
     fn bytes(&self) -> Result<Option<Vec<u8>>, TrainerError> {
         match fs::read(&self.path) {
@@ -155,7 +140,7 @@ impl Checkpoint {
     }
 
     /// Returns the header, and the bytes after it.
-    fn header<'a>(&self, bytes: &'a [u8]) -> Result<(Header, &'a [u8]), TrainerError> {
+    fn header<'a>(&self, bytes: &'a [u8]) -> Result<(Header<M, H>, &'a [u8]), TrainerError> {
         let mut content = self.content(bytes)?;
         let header = rmp_serde::from_read(&mut content)
             .map_err(|error| self.refused(&format!("it cannot be read ({error}); {AGAIN}")))?;
@@ -190,6 +175,29 @@ impl Checkpoint {
     }
 }
 
+impl Checkpoint {
+    /// Returns the planned length of the checkpoint's run, even if it is another run. `None` if the
+    /// file is missing.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::load`], but for other runs.
+    pub fn length(&self) -> Result<Option<Length>, TrainerError> {
+        let Some(bytes) = self.bytes()? else {
+            return Ok(None);
+        };
+        let (header, _) = self.header(&bytes)?;
+        let training = &header.metadata.training;
+        let epochs = training["epochs"].as_u64().unwrap_or(0);
+        let restarts = training["restarts"].as_array().into_iter().flatten();
+        let restarts = restarts.filter_map(|restart| restart["after_epoch"].as_u64());
+        Ok(Some(Length {
+            epochs,
+            restarts: restarts.collect(),
+            ended: header.history.epoch() > epochs,
+        }))
+    }
+}
+
 /// Remedy for an unusable checkpoint.
 const AGAIN: &str = "put back a copy of it, or begin again with another --out";
 
@@ -207,7 +215,7 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Settings that decide a run: the user's name of each, and its JSON pointer in metadata.
-const OPTIONS: [(&str, &str); 23] = [
+const OPTIONS: [(&str, &str); 24] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--view", "/shape/view"),
@@ -216,6 +224,7 @@ const OPTIONS: [(&str, &str); 23] = [
     ("--buckets", "/shape/buckets"),
     ("--features", "/shape/features"),
     ("--hidden", "/shape"),
+    ("--hidden", "/neurons"),
     ("--epochs", "/training/epochs"),
     ("--batch", "/training/batch"),
     ("--learning-rate", "/training/learning_rate"),
@@ -234,7 +243,7 @@ const OPTIONS: [(&str, &str); 23] = [
 ];
 
 /// Returns the first setting in which the checkpoint's run differs from the plan, as a sentence.
-fn difference(before: &Metadata, now: &Metadata) -> Option<String> {
+fn difference<M: PartialEq + Serialize>(before: &M, now: &M) -> Option<String> {
     let [before, now] = [before, now].map(|data| serde_json::to_value(data).expect("plain JSON"));
     if before["tool"] != now["tool"] {
         let (before, now) = (shown(&before["tool"]), shown(&now["tool"]));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::Scope;
 
-use datasets::{Error, Record};
+use datasets::{Error, Record, Row};
 use host::Workers;
 use models::Architecture;
 
@@ -21,8 +21,7 @@ pub type Ready<E> = (<E as Executor>::Prepared, usize);
 const MOST_THREADS: usize = 4;
 
 /// Prepares a reader's batches for networks of `architecture`, in order. `aim` maps the number of a
-/// batch, counted from 0, to its target. Background threads stay a few batches ahead; dropping the
-/// iterator ends them.
+/// batch, counted from 0, to its target.
 pub fn feed<'scope, E: Executor>(
     scope: &'scope Scope<'scope, '_>,
     batches: Receiver<Result<Vec<Record>, Error>>,
@@ -33,20 +32,26 @@ pub fn feed<'scope, E: Executor>(
         let positions = records.len();
         (E::prepare(architecture, records, aim(number)), positions)
     };
-    prepared(
-        scope,
-        batches,
-        rayon::current_num_threads().min(MOST_THREADS),
-        prepare,
-    )
+    prepared(scope, batches, prepare)
 }
 
-/// Maps `prepare` over numbered batches on `threads` threads, in order.
-fn prepared<'scope, T: Send + 'scope>(
+/// Maps `prepare` over numbered batches on background threads, in order. They stay a few batches
+/// ahead; dropping the iterator ends them.
+pub fn prepared<'scope, R: Row, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
-    batches: Receiver<Result<Vec<Record>, Error>>,
+    batches: Receiver<Result<Vec<R>, Error>>,
+    prepare: impl Fn(u64, Vec<R>) -> T + Send + Sync + 'scope,
+) -> impl Iterator<Item = Result<T, Error>> + 'scope {
+    let threads = rayon::current_num_threads().min(MOST_THREADS);
+    prepared_by(scope, batches, threads, prepare)
+}
+
+/// [`prepared`] on `threads` threads.
+fn prepared_by<'scope, R: Row, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    batches: Receiver<Result<Vec<R>, Error>>,
     threads: usize,
-    prepare: impl Fn(u64, Vec<Record>) -> T + Send + Sync + 'scope,
+    prepare: impl Fn(u64, Vec<R>) -> T + Send + Sync + 'scope,
 ) -> impl Iterator<Item = Result<T, Error>> + 'scope {
     let workers = Workers {
         threads,
@@ -97,7 +102,7 @@ mod tests {
                     }
                     (number, batch)
                 };
-                let made = prepared(scope, sent(batches.clone()), threads, prepare);
+                let made = prepared_by(scope, sent(batches.clone()), threads, prepare);
                 made.collect::<Result<_, _>>().unwrap()
             });
             let numbers = made.iter().map(|(number, _)| *number);
@@ -110,7 +115,7 @@ mod tests {
     fn dropping_the_iterator_ends_the_threads() {
         thread::scope(|scope| {
             let batches = sent(vec![games(1); 100]);
-            let mut made = prepared(scope, batches, 2, |number, _| number);
+            let mut made = prepared_by(scope, batches, 2, |number, _| number);
             assert_eq!(made.next().unwrap().unwrap(), 0);
         });
     }

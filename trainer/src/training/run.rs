@@ -34,7 +34,7 @@ use network::CpuModel;
 pub const FETCH_EVERY: usize = 32;
 
 /// File extension of a checkpoint, replacing the net's `safetensors`.
-const CHECKPOINT: &str = "checkpoint";
+pub const CHECKPOINT: &str = "checkpoint";
 
 /// Result of a run.
 #[derive(Debug, Serialize)]
@@ -194,8 +194,8 @@ impl<'a, E: Executor> Run<'a, E> {
             .samples
             .div_ceil(plan.batch as u64);
         thread::scope(|scope| {
-            let filter = plan.selection.filter;
-            let batches = read_epoch(scope, dataset, filter, order, plan.batch, done);
+            let keeps = plan.selection.filter.test();
+            let batches = read_epoch(scope, dataset, keeps, order, plan.batch, done);
             let first = self.learner.steps();
             let aim = move |number| plan.aim(first + number);
             let mut batches = feed::<E>(scope, batches, plan.architecture, aim);
@@ -330,7 +330,7 @@ impl<'a, E: Executor> Run<'a, E> {
             let batches = read_epoch(
                 scope,
                 dataset,
-                plan.selection.filter,
+                plan.selection.filter.test(),
                 order,
                 plan.batch,
                 number,

@@ -11,7 +11,6 @@ use models::{Architecture, Feature, INPUTS, Layer, Metadata, Network};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::batch::filter::Filter;
 use crate::batch::reader::read_epoch;
 use crate::error::TrainerError;
 use crate::files;
@@ -127,7 +126,7 @@ impl Tables {
             thread::scope(|scope| -> Result<(), TrainerError> {
                 let order = (plan.seed, epoch);
                 let mut asked = Instant::now();
-                for batch in read_epoch(scope, dataset, Filter::NONE, order, plan.batch, 0) {
+                for batch in read_epoch(scope, dataset, None, order, plan.batch, 0) {
                     let records = batch?;
                     let received = Instant::now();
                     let rate = schedule.rate(adam.steps);

@@ -8,7 +8,6 @@ use datasets::{Dataset, Record};
 use models::Architecture;
 use serde::Serialize;
 
-use crate::batch::filter::Filter;
 use crate::batch::reader::read_epoch;
 use crate::error::TrainerError;
 use crate::training::device::Device;
@@ -174,7 +173,7 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
 /// Returns the first batch of an epoch, of `size` positions if the dataset has as many.
 fn first_batch(dataset: &Dataset, size: usize) -> Result<Vec<Record>, TrainerError> {
     let batch = thread::scope(|scope| {
-        let batches = read_epoch(scope, dataset, Filter::NONE, (1, 0), size, 0);
+        let batches = read_epoch(scope, dataset, None, (1, 0), size, 0);
         batches.recv().expect("there are positions to train on")
     });
     Ok(batch?)
@@ -226,7 +225,7 @@ fn read_endlessly<E: Executor>(
 ) -> Result<f64, TrainerError> {
     thread::scope(|scope| {
         let epochs = (0..).map(|epoch| {
-            let batches = read_epoch(scope, dataset, Filter::NONE, (1, epoch), batch, 0);
+            let batches = read_epoch(scope, dataset, None, (1, epoch), batch, 0);
             feed::<E>(scope, batches, architecture, |_| Aim::LABEL)
         });
         let mut batches = epochs.flatten();
