@@ -8,6 +8,7 @@ pub(crate) mod evaluator;
 pub(crate) mod features;
 pub(crate) mod mop_up;
 pub(crate) mod piece_values;
+pub(crate) mod policy;
 pub(crate) mod score;
 pub(crate) mod what_if;
 
@@ -15,5 +16,6 @@ pub use chances::Chances;
 pub use evaluator::{EvaluationKind, Evaluator, embedded_net};
 pub use features::{features, model_color, model_piece};
 pub use piece_values::{material_values, piece_values};
+pub use policy::people_moves;
 pub use score::Score;
 pub use what_if::changed_features;

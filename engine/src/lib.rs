@@ -94,11 +94,11 @@ pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
 pub use endgame::{Tablebase, Wdl};
 pub use evaluation::{
     Chances, EvaluationKind, Evaluator, Score, changed_features, embedded_net, features,
-    material_values, model_color, model_piece, piece_values,
+    material_values, model_color, model_piece, people_moves, piece_values,
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
     HashError, Interrupt, Level, Limits, Line, MAX_BENCH_DEPTH, MAX_ELO, MAX_HASH_MIB, MAX_THREADS,
-    MIN_ELO, Outcome, Report, ScoreBound, Signals, TUNABLES, TableMemory, TimeBudget, Tree,
-    Tunable, bench,
+    MIN_ELO, Outcome, People, Person, Report, ScoreBound, Signals, TUNABLES, TableMemory,
+    TimeBudget, Tree, Tunable, bench,
 };

@@ -15,4 +15,4 @@ pub use command::Command;
 pub use error::UciError;
 pub use genfens::GenFens;
 pub use go::Go;
-pub use options::{DEFAULT_OVERHEAD, MAX_LINES, SetOption};
+pub use options::{DEFAULT_OVERHEAD, MAX_LINES, SetOption, Style};

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use cozy_chess::{Board, util};
 use engine::{parse_move, write_fen};
+use models::{PolicyMetadata, PolicyNetwork};
 use test_support::send_signal;
 
 /// Plays the lines of `input` and returns stdout.
@@ -140,6 +141,24 @@ fn pgn_contains_the_game() {
 }
 
 #[test]
+fn plays_like_people_by_a_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policy.safetensors");
+    let policy = PolicyNetwork::random(1, 1).to_bytes(&PolicyMetadata::new(1, "test"));
+    std::fs::write(&file, policy).unwrap();
+    let file = file.to_str().unwrap();
+    let said = play(
+        &["--policy", file, "--elo", "1800", "--depth", "1"],
+        "e4\npgn\n",
+    );
+    assert!(
+        said.contains(" % of people rated 1800 would play "),
+        "{said}"
+    );
+    assert!(said.contains("\n1. e4 "), "{said}");
+}
+
+#[test]
 fn commands_other_than_moves() {
     let said = play(
         &["--depth", "3"],
@@ -229,6 +248,7 @@ fn names_invalid_arguments() {
         ["--color", "red"],
         ["--fen", "nonsense"],
         ["--depth", "deep"],
+        ["--elo", "2900"],
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_engine"))
             .arg("play")

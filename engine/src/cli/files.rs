@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use engine::{Evaluator, embedded_net};
-use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
+use engine::{Evaluator, People, embedded_net};
+use models::{MAX_FILE_BYTES, Network, PolicyNetwork, QuantisedNetwork};
 
 /// Loads a network, in floats and quantised.
 pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
@@ -17,6 +17,14 @@ fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
     let (network, _) = Network::from_bytes(bytes)?;
     let quantised = QuantisedNetwork::new(&network)?;
     Ok((network, quantised))
+}
+
+/// Loads a policy.
+pub fn load_policy(path: &Path) -> Result<People> {
+    let bytes = host::read(path, MAX_FILE_BYTES)?;
+    let policy = PolicyNetwork::from_bytes(&bytes);
+    let (policy, metadata) = policy.with_context(|| format!("policy {path:?} refused"))?;
+    Ok(People::new(policy, metadata))
 }
 
 /// Returns the embedded network, in floats and quantised.

@@ -6,6 +6,8 @@ mod thinking;
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -13,11 +15,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use cozy_chess::{Board, Color, Move};
-use engine::{Engine, Level, write_fen};
+use engine::{Engine, Level, MAX_ELO, MIN_ELO, write_fen};
 use host::{ExitCode, FileError, StopSignal, print};
 
 use super::diagram::{DiagramStyle, diagram};
-use super::files::embedded_evaluator;
+use super::files::{embedded_evaluator, load_policy};
 use super::lines::{InputLine, read_lines};
 use super::{at_least_one, fen_argument};
 use game_record::GameRecord;
@@ -31,6 +33,7 @@ const EXAMPLES: &str = "\
 Examples:
   engine play                                  you are White, the engine thinks a second a move
   engine play --level easy --color black
+  engine play --policy policy.safetensors --elo 1800
   engine play --depth 8 --fen \"8/8/8/4k3/8/3K4/3P4/8 w - - 0 1\"
   printf 'e4\\nhint\\npgn\\n' | engine play --depth 4 --ascii
 
@@ -61,6 +64,13 @@ pub struct PlayArgs {
     /// Engine strength: easy, medium or hard (default: full strength)
     #[arg(long)]
     level: Option<Level>,
+    /// Play like people, by a policy of `trainer fit --policy`
+    #[arg(long, value_name = "POLICY.safetensors", conflicts_with = "level")]
+    policy: Option<PathBuf>,
+    /// Rating of the people to play like
+    #[arg(long, value_name = "RATING", default_value_t = 1500, requires = "policy",
+          value_parser = clap::value_parser!(u32).range(i64::from(MIN_ELO)..=i64::from(MAX_ELO)))]
+    elo: u32,
     /// Thinking time per move in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = at_least_one)]
     movetime: u64,
@@ -96,6 +106,10 @@ pub fn run(args: &PlayArgs) -> Result<ExitCode> {
         human,
         effort: Effort {
             level: args.level.map(Into::into),
+            people: match &args.policy {
+                Some(path) => Some((Rc::new(load_policy(path)?), args.elo)),
+                None => None,
+            },
             depth: args.depth,
             time: Duration::from_millis(args.movetime),
         },
@@ -233,6 +247,7 @@ impl Table {
     fn hint(&mut self) -> Result<(), FileError> {
         let effort = Effort {
             level: None,
+            people: None,
             ..self.effort.clone()
         };
         match self.think(&effort) {

@@ -194,7 +194,7 @@ pub fn model_piece(piece: Piece) -> models::Piece {
     }
 }
 
-fn model_square(square: Square) -> models::Square {
+pub(crate) fn model_square(square: Square) -> models::Square {
     models::Square::new(square as u8).expect("both crates count a1 = 0 to h8 = 63")
 }
 

@@ -25,6 +25,28 @@ pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
 /// Maximum `MultiPV`; no position has more than 218 moves.
 pub const MAX_LINES: usize = 256;
 
+/// Style of play.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// The best move, or one near it by level.
+    #[default]
+    Engine,
+    /// A move of people rated [`SetOption::Elo`], by the policy.
+    Human,
+}
+
+impl FromStr for Style {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Style, ()> {
+        match text {
+            "engine" => Ok(Style::Engine),
+            "human" => Ok(Style::Human),
+            _ => Err(()),
+        }
+    }
+}
+
 /// An option and its new value.
 // Places of a new option that no match shows: its line in `describe` and its arm in `parse`;
 // `docs/engine.md`; the lists in `engine/tests/uci/protocol.rs` and `compliance.rs`.
@@ -68,6 +90,10 @@ pub enum SetOption {
     EvalFile(Option<PathBuf>),
     /// Source of the evaluation: network or material.
     Evaluation(EvaluationKind),
+    /// File of the policy; `None` for none.
+    PolicyFile(Option<PathBuf>),
+    /// Style of play; takes precedence over `Level` and `LimitStrength`.
+    Style(Style),
     /// A search parameter and its value, within bounds.
     #[cfg(feature = "tune")]
     Tune(&'static Tunable, i32),
@@ -95,7 +121,9 @@ impl SetOption {
              option name SyzygyProbeDepth type spin default 1 min 1 max {MAX_PROBE_DEPTH}\n\
              option name Syzygy50MoveRule type check default true\n\
              option name EvalFile type string default {EMBEDDED}\n\
-             option name Evaluation type combo default network var network var material",
+             option name Evaluation type combo default network var network var material\n\
+             option name PolicyFile type string default {EMPTY}\n\
+             option name Style type combo default engine var engine var human",
             overhead = DEFAULT_OVERHEAD.as_millis(),
         );
         #[cfg(feature = "tune")]
@@ -157,6 +185,8 @@ impl SetOption {
             "evaluation" => {
                 SetOption::Evaluation(chosen("Evaluation", value, "network or material")?)
             }
+            "policyfile" => SetOption::PolicyFile(string(value, EMPTY)),
+            "style" => SetOption::Style(chosen("Style", value, "engine or human")?),
             #[cfg(feature = "tune")]
             name if let Some(tunable) = tunable(name) => {
                 let fits = |value: &i32| (tunable.min..=tunable.max).contains(value);

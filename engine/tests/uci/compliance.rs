@@ -305,7 +305,7 @@ fn say_go(input: &mut String, random: &mut Rng) {
 }
 
 fn say_option(input: &mut String, random: &mut Rng) {
-    const OPTIONS: [&str; 20] = [
+    const OPTIONS: [&str; 22] = [
         "MultiPV value 1",
         "MultiPV value 3",
         "MultiPV value 256",
@@ -326,6 +326,8 @@ fn say_option(input: &mut String, random: &mut Rng) {
         "Evaluation value material",
         "Hash value -1",
         "SyzygyPath value /no/such/folder",
+        "PolicyFile value /no/such/file",
+        "Style value human",
     ];
     let option = OPTIONS[random.usize(..OPTIONS.len())];
     write!(input, "setoption name {option}").unwrap();

@@ -33,6 +33,17 @@ fn refused_lines_are_reported_and_change_nothing() {
         "setoption name SyzygyPath value /no/such/folder",
         "/no/such/folder",
     );
+    uci.refused(
+        "setoption name PolicyFile value /no/such/policy",
+        "/no/such/policy",
+    );
+    uci.refused("setoption name Style value human", "PolicyFile");
+    uci.refused("setoption name Style value odd", "engine or human");
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/default.safetensors");
+    uci.refused(
+        &format!("setoption name PolicyFile value {net}"),
+        "trainer fit --policy",
+    );
     let program = env!("CARGO_BIN_EXE_engine");
     uci.refused(
         &format!("setoption name EvalFile value {program}"),

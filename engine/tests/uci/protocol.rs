@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use engine::cozy_chess::Square;
 use engine::{MAX_HASH_MIB, MAX_THREADS};
+use models::{MoveIndex, PolicyMetadata, PolicyNetwork};
 
 use crate::process::{Uci, field};
 
@@ -29,6 +31,8 @@ fn handshake_and_options() {
         "option name UCI_ShowWDL type check default false",
         "option name EvalFile type string default <embedded>",
         "option name Evaluation type combo default network var network var material",
+        "option name PolicyFile type string default <empty>",
+        "option name Style type combo default engine var engine var human",
         "option name UCI_Chess960 type check default false",
         "option name Move Overhead type spin default 10 min 0 max 5000",
     ] {
@@ -221,4 +225,49 @@ fn writes_castling_by_uci_chess960() {
             "{lines:?}"
         );
     }
+}
+
+/// A policy that expects one move alone is followed, unless the move is a blunder.
+#[test]
+fn style_human_plays_the_moves_of_the_policy() {
+    // Every logit is 0 but those of a2a3 and e1f1.
+    let mut policy = PolicyNetwork::random(1, 1);
+    policy.moves.fill(0.0);
+    let square = |name: &str| name.parse::<Square>().unwrap() as u8;
+    for (from, to) in [("a2", "a3"), ("e1", "f1")] {
+        let [from, to] = [from, to].map(|name| models::Square::new(square(name)).unwrap());
+        let index = MoveIndex::new(models::Color::White, from, to, None).unwrap();
+        policy.move_bias[index.index()] = 30.0;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policy.safetensors");
+    let metadata = PolicyMetadata::new(1, "test");
+    std::fs::write(&file, policy.to_bytes(&metadata)).unwrap();
+    let mut uci = Uci::start();
+    uci.send(&format!(
+        "setoption name PolicyFile value {}\nsetoption name Style value human\n\
+         setoption name UCI_Elo value 2850",
+        file.display()
+    ));
+    for _ in 0..3 {
+        uci.send("position startpos\ngo movetime 1000");
+        let lines = uci.until("bestmove");
+        assert!(
+            lines.last().unwrap().starts_with("bestmove a2a3"),
+            "{lines:?}"
+        );
+        assert!(
+            lines.iter().any(|line| line.contains(" score ")),
+            "{lines:?}"
+        );
+        // Black mirrors White.
+        uci.send("position startpos moves e2e4\ngo depth 3");
+        assert!(uci.best_move().starts_with("a7a6"));
+        // e1f1 leaves a queen that can be had.
+        uci.send("position fen 4k3/8/8/8/8/8/3q4/4K3 w - - 0 1\ngo nodes 1000");
+        assert_eq!(uci.best_move(), "e1d2");
+    }
+    uci.send("setoption name Style value engine\nposition startpos\ngo depth 6");
+    assert_ne!(uci.best_move(), "a2a3");
+    assert_eq!(uci.close(), "");
 }

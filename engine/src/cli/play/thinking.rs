@@ -1,11 +1,13 @@
 //! Search of the engine's move in `engine play`.
 
+use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use cozy_chess::{Board, Color, Move, util};
 use engine::{
-    Engine, Handicap, Limits, Position, Report, Score, ScoreBound, Signals, TimeBudget, write_move,
+    Engine, Handicap, Limits, People, Position, Report, Score, ScoreBound, Signals, TimeBudget,
+    write_move,
 };
 use host::thousands;
 
@@ -13,6 +15,8 @@ use host::thousands;
 #[derive(Clone)]
 pub struct Effort {
     pub level: Option<Handicap>,
+    /// People to play like, and their rating; replaces `level`.
+    pub people: Option<(Rc<People>, u32)>,
     /// Depth limit in plies; replaces `time`.
     pub depth: Option<u64>,
     pub time: Duration,
@@ -34,8 +38,12 @@ pub fn think(
         },
         ..Limits::default()
     };
-    if let Some(handicap) = effort.level {
-        handicap.apply(&mut limits);
+    let person = effort.people.as_ref();
+    let person = person.map(|(people, elo)| (people.person(*elo), elo));
+    match (person, effort.level) {
+        (Some((person, _)), _) => person.apply(&mut limits),
+        (None, Some(handicap)) => handicap.apply(&mut limits),
+        (None, None) => {}
     }
     let start = Instant::now();
     let signals = Signals {
@@ -49,8 +57,22 @@ pub fn think(
             say(&depth_line(report, board));
         }
     });
-    let line = match effort.level {
-        Some(handicap) => {
+    let line = match (person, effort.level) {
+        (Some((person, elo)), _) => {
+            let line = person.choose(board, &outcome.lines, fastrand::f32());
+            if let Some(line) = line {
+                let moves = person.moves(board).into_iter();
+                let found = moves
+                    .filter(|(mv, _)| *mv == line.pv[0])
+                    .map(|(_, share)| share);
+                let (percent, played) = (100.0 * found.sum::<f32>(), sans(board, &line.pv[..1]));
+                say(&format!(
+                    "{percent:.0} % of people rated {elo} would play {played}"
+                ));
+            }
+            line
+        }
+        (None, Some(handicap)) => {
             let mut near = 1;
             let line = handicap.choose(&outcome.lines, |number| {
                 near = number;
@@ -66,7 +88,7 @@ pub fn think(
             }
             line
         }
-        None => outcome.lines.first(),
+        (None, None) => outcome.lines.first(),
     };
     match line {
         Some(line) => line.pv.clone(),

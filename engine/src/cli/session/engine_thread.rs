@@ -7,14 +7,14 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use cozy_chess::{Board, Move};
 use engine::uci::{
-    self, DEFAULT_OVERHEAD, GenFens, Go, SetOption, best_move_line, ended_line, info_line,
+    self, DEFAULT_OVERHEAD, GenFens, Go, SetOption, Style, best_move_line, ended_line, info_line,
 };
 use engine::{
-    Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, Position, Signals, Syzygy, Tablebase,
-    flipped, position_key, write_fen,
+    Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, People, Person, Position, Signals,
+    Syzygy, Tablebase, flipped, position_key, write_fen,
 };
 use fastrand::Rng;
 use models::{Network, QuantisedNetwork};
@@ -91,6 +91,8 @@ pub struct EngineThread {
     level: Option<Level>,
     limit_strength: bool,
     elo: u32,
+    people: Option<People>,
+    playing_style: Style,
     own_book: bool,
     book: Option<Book>,
     tables: TableOptions,
@@ -117,6 +119,8 @@ impl EngineThread {
             level: None,
             limit_strength: false,
             elo: MAX_ELO,
+            people: None,
+            playing_style: Style::default(),
             own_book: false,
             book: None,
             tables: TableOptions::default(),
@@ -252,6 +256,15 @@ impl EngineThread {
                 self.engine
                     .change_evaluator(|evaluator| evaluator.set_kind(kind));
             }
+            SetOption::PolicyFile(path) => {
+                self.people = path.as_deref().map(open_policy).transpose()?;
+            }
+            SetOption::Style(style) => {
+                if style == Style::Human && self.people.is_none() {
+                    bail!("Style human needs a policy; set PolicyFile first");
+                }
+                self.playing_style = style;
+            }
             #[cfg(feature = "tune")]
             SetOption::Tune(tunable, value) => self.engine.tune(tunable, value),
         }
@@ -305,14 +318,17 @@ impl EngineThread {
         // A search that was queued behind another has its time from that one's end.
         let start = asked.max(self.idle_since);
         let handicap = self.handicap();
+        let person = self.person();
         let board = position.board();
         let (mut limits, wrong) = go.limits(board, self.overhead);
         for error in wrong {
             inform(&error.to_string());
         }
         limits.lines = self.lines;
-        if let Some(handicap) = handicap {
-            handicap.apply(&mut limits);
+        match (person, handicap) {
+            (Some(person), _) => person.apply(&mut limits),
+            (None, Some(handicap)) => handicap.apply(&mut limits),
+            (None, None) => {}
         }
         let signals = Signals {
             stop: &control.stop,
@@ -338,7 +354,7 @@ impl EngineThread {
             let _ = say(&ended_line(outcome.score, board, self.style));
         }
         wait_until_owed(go, control);
-        self.choose(handicap, outcome)
+        self.choose(board, handicap, outcome)
     }
 
     fn handicap(&self) -> Option<Handicap> {
@@ -346,11 +362,20 @@ impl EngineThread {
         self.level.map(Handicap::from).or(elo)
     }
 
-    fn choose(&mut self, handicap: Option<Handicap>, outcome: Outcome) -> Vec<Move> {
+    /// Returns the person to play like.
+    fn person(&self) -> Option<Person<'_>> {
+        let people = self.people.as_ref();
+        let people = people.filter(|_| self.playing_style == Style::Human);
+        people.map(|people| people.person(self.elo))
+    }
+
+    fn choose(&mut self, board: &Board, handicap: Option<Handicap>, outcome: Outcome) -> Vec<Move> {
         let lines = &outcome.lines;
-        let line = match handicap {
-            Some(handicap) => handicap.choose(lines, |number| self.random.usize(..number)),
-            None => lines.first(),
+        let draw = self.random.f32();
+        let line = match (self.person(), handicap) {
+            (Some(person), _) => person.choose(board, lines, draw),
+            (None, Some(handicap)) => handicap.choose(lines, |number| self.random.usize(..number)),
+            (None, None) => lines.first(),
         };
         match line {
             Some(line) => line.pv.clone(),
@@ -381,6 +406,20 @@ fn wait_until_owed(go: &Go, control: &Control) {
     while early() && !control.stop.load(Ordering::Relaxed) {
         thread::park();
     }
+}
+
+fn open_policy(path: &Path) -> Result<People> {
+    let people = files::load_policy(path)?;
+    let bands: Vec<String> = people
+        .metadata()
+        .known_bands()
+        .map(|b| b.to_string())
+        .collect();
+    inform(&match &bands[..] {
+        [] => "policy that knows no rating: all play alike".to_string(),
+        bands => format!("policy that knows the ratings {}", bands.join(", ")),
+    });
+    Ok(people)
 }
 
 fn open_book(path: &Path) -> Result<Book> {
