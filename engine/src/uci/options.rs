@@ -279,7 +279,7 @@ mod tests {
         } else {
             0
         };
-        assert_eq!(description.lines().count(), 19 + numbers);
+        assert_eq!(description.lines().count(), 21 + numbers);
         for line in description.lines() {
             let (name, rest) = line["option name ".len()..].split_once(" type ").unwrap();
             let value = rest.split(" default ").nth(1).unwrap_or_default();
