@@ -333,7 +333,7 @@ impl PolicyNetwork {
         softmax(logits.collect())
     }
 
-    /// Parses a policy's file.
+    /// Parses a policy from the bytes of its safetensors file.
     ///
     /// # Errors
     /// [`NetError`] if the bytes are no policy that this build reads.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use burn::module::{AutodiffModule, Module, Param};
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{GradientsParams, Optimizer};
-use burn::record::Recorder;
 use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorData};
 use burn_flex::{Flex, FlexDevice};
@@ -17,7 +16,7 @@ use crate::cpu::{self, PolicySamples, Tracked as TrackedTensor};
 use crate::finite::is_finite;
 use crate::first_layer::BOUND;
 use crate::tensors::{Cpu, clip_parameter, floats};
-use crate::trainer::{Format, Settings, StepMetrics, Tracked};
+use crate::trainer::{OptimizerOf, Settings, StepMetrics, Tracked, record_of, restored};
 
 /// Bound of an output weight: at 64 steps to the unit it fits i8.
 const MOVE_BOUND: f32 = 1.98;
@@ -106,7 +105,7 @@ impl PolicyModel<Cpu> {
 /// A policy and its optimizer on the CPU.
 pub struct PolicyTrainer {
     model: PolicyModel<Cpu>,
-    optimizer: OptimizerAdaptor<AdamW, PolicyModel<Cpu>, Cpu>,
+    optimizer: OptimizerOf<PolicyModel<Cpu>>,
     clip_norm: f32,
 }
 
@@ -149,9 +148,7 @@ impl PolicyTrainer {
 
     /// Serialises parameters and optimizer moments without loss.
     pub fn record(&self) -> Vec<u8> {
-        let state = (self.model.clone().into_record(), self.optimizer.to_record());
-        let bytes = Recorder::<Cpu>::record(&Format::default(), state, ());
-        bytes.expect("tensors can be written to memory")
+        record_of(&self.model, &self.optimizer)
     }
 
     /// Restores the state that [`record`](Self::record) serialised.
@@ -159,10 +156,7 @@ impl PolicyTrainer {
     /// # Errors
     /// Describes the damage of an unreadable record.
     pub fn restore(&mut self, record: Vec<u8>) -> Result<(), String> {
-        let loaded = Recorder::<Cpu>::load(&Format::default(), record, &FlexDevice);
-        let (model, optimizer) = loaded.map_err(|error| error.to_string())?;
-        self.model = self.model.clone().load_record(model);
-        self.optimizer = self.optimizer.clone().load_record(optimizer);
+        (self.model, self.optimizer) = restored(&self.model, &self.optimizer, record)?;
         Ok(())
     }
 }

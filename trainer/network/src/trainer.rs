@@ -40,12 +40,37 @@ pub struct StepMetrics {
 }
 
 /// Burn's serialisation of parameters and moments, in f32.
-pub(crate) type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+
+/// The optimizer of a model.
+pub(crate) type OptimizerOf<M> = OptimizerAdaptor<AdamW, M, Cpu>;
+
+/// Serialises parameters and optimizer moments without loss.
+pub(crate) fn record_of<M: AutodiffModule<Cpu>>(model: &M, optimizer: &OptimizerOf<M>) -> Vec<u8> {
+    let state = (model.clone().into_record(), optimizer.to_record());
+    let bytes = Recorder::<Cpu>::record(&Format::default(), state, ());
+    bytes.expect("tensors can be written to memory")
+}
+
+/// Returns model and optimizer with the state that [`record_of`] serialised.
+///
+/// # Errors
+/// Describes the damage of an unreadable record.
+pub(crate) fn restored<M: AutodiffModule<Cpu>>(
+    model: &M,
+    optimizer: &OptimizerOf<M>,
+    record: Vec<u8>,
+) -> Result<(M, OptimizerOf<M>), String> {
+    let loaded = Recorder::<Cpu>::load(&Format::default(), record, &FlexDevice);
+    let (parameters, moments) = loaded.map_err(|error| error.to_string())?;
+    let model = model.clone().load_record(parameters);
+    Ok((model, optimizer.clone().load_record(moments)))
+}
 
 /// A model and its optimizer on the CPU.
 pub struct Trainer {
     model: Model<Cpu>,
-    optimizer: OptimizerAdaptor<AdamW, Model<Cpu>, Cpu>,
+    optimizer: OptimizerOf<Model<Cpu>>,
     settings: Settings,
     /// Measurements that have not been fetched.
     measured: Vec<StepMetrics>,
@@ -114,9 +139,7 @@ impl Trainer {
 
     /// Serialises parameters and optimizer moments without loss.
     pub fn record(&self) -> Vec<u8> {
-        let state = (self.model.clone().into_record(), self.optimizer.to_record());
-        let bytes = Recorder::<Cpu>::record(&Format::default(), state, ());
-        bytes.expect("tensors can be written to memory")
+        record_of(&self.model, &self.optimizer)
     }
 
     /// Restores the state that [`record`](Self::record) serialised.
@@ -124,10 +147,7 @@ impl Trainer {
     /// # Errors
     /// Describes the damage of an unreadable record.
     pub fn restore(&mut self, record: Vec<u8>) -> Result<(), String> {
-        let loaded = Recorder::<Cpu>::load(&Format::default(), record, &FlexDevice);
-        let (model, optimizer) = loaded.map_err(|error| error.to_string())?;
-        self.model = self.model.clone().load_record(model);
-        self.optimizer = self.optimizer.clone().load_record(optimizer);
+        (self.model, self.optimizer) = restored(&self.model, &self.optimizer, record)?;
         Ok(())
     }
 }

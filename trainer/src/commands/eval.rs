@@ -95,16 +95,20 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.report {
         files::check_picture(path)?;
     }
-    if let Some(path) = &arguments.data
-        && let AnyDataset::Moves(dataset) = AnyDataset::open(path)?
+    let dataset = match arguments
+        .data
+        .as_deref()
+        .map(AnyDataset::open)
+        .transpose()?
     {
-        return measure_policy(&arguments, &dataset);
-    }
+        Some(AnyDataset::Moves(dataset)) => return measure_policy(&arguments, &dataset),
+        Some(AnyDataset::Evaluations(dataset)) => Some(dataset),
+        None => None,
+    };
     let net = match arguments.bullet {
         Some(shape) => net::read_bullet(&arguments.net, shape)?,
         None => net::read(&arguments.net)?,
     };
-    let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
     let (measured, result) = match (&dataset, &arguments.data) {
         (Some(dataset), Some(path)) => (
             measurement::on_dataset(&net.network, dataset, path)?,

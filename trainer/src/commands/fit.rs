@@ -154,12 +154,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if arguments.resume {
         check_finished_stages(&recipe, &outs, settings)?;
     }
-    let stop = StopSignal::listen().unwrap_or_else(|error| {
-        tell(format_args!(
-            "Ctrl-C will end the run without a checkpoint: {error}"
-        ));
-        StopSignal::default()
-    });
+    let stop = stop_signal();
     let mut ended = Vec::new();
     for (index, stage) in recipe.stages.iter().enumerate() {
         if outs.len() > 1 {
@@ -183,6 +178,16 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         }),
         false => in_words(&last),
     })?)
+}
+
+/// Listens to signals; says so if Ctrl-C cannot save a checkpoint.
+pub fn stop_signal() -> StopSignal {
+    StopSignal::listen().unwrap_or_else(|error| {
+        tell(format_args!(
+            "Ctrl-C will end the run without a checkpoint: {error}"
+        ));
+        StopSignal::default()
+    })
 }
 
 /// Settings common to all stages.

@@ -4,21 +4,24 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use datasets::{MoveRecord, Split};
-use host::{StopSignal, tell};
 use network::CLIP_NORM;
 
 use crate::commands::dataset;
+use crate::commands::fit::stop_signal;
 use crate::commands::output::json;
 use crate::commands::recipe::PolicyOptions;
 use crate::error::TrainerError;
 use crate::policy::plan::PolicyPlan;
 use crate::policy::run::{self, Summary};
+use crate::training::plan::batch_for;
 use crate::training::schedule::Decay;
 
 /// Default peak learning rate (docs/experiments.md, "Policies").
 const LEARNING_RATE: f64 = 0.003;
 /// Default number of hidden neurons.
 const NEURONS: usize = 512;
+/// Largest default batch size.
+const MOST_BATCH: usize = 8_192;
 /// Default number of passes over the moves.
 const EPOCHS: u64 = 2;
 
@@ -51,7 +54,7 @@ pub fn run(command: FitPolicy) -> Result<(), TrainerError> {
         neurons: options.neurons.unwrap_or(NEURONS),
         moves,
         epochs: options.epochs.unwrap_or(EPOCHS),
-        batch: options.batch.unwrap_or_else(|| batch_for(moves)),
+        batch: options.batch.unwrap_or(batch_for(moves).min(MOST_BATCH)),
         learning_rate: options.learning_rate.unwrap_or(LEARNING_RATE),
         decay: options.schedule.unwrap_or(Decay::Cosine),
         warm_up: options.warm_up,
@@ -61,24 +64,12 @@ pub fn run(command: FitPolicy) -> Result<(), TrainerError> {
         checkpoint_every: command.checkpoint_every,
         resume: command.resume,
     };
-    let stop = StopSignal::listen().unwrap_or_else(|error| {
-        tell(format_args!(
-            "Ctrl-C will end the run without a checkpoint: {error}"
-        ));
-        StopSignal::default()
-    });
+    let stop = stop_signal();
     let summary = run::fit(&dataset, &plan, &stop)?;
     Ok(host::print(&match command.json {
         true => json(&summary),
         false => in_words(&summary),
     })?)
-}
-
-/// Returns the default batch size: the largest power of two that gives an epoch at least 1,500
-/// steps, from 512 to 8,192.
-fn batch_for(moves: u64) -> usize {
-    let most = (moves / 1_500).max(1);
-    (1usize << most.ilog2()).clamp(512, 8_192)
 }
 
 fn in_words(summary: &Summary) -> String {

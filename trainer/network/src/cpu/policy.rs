@@ -521,8 +521,7 @@ mod tests {
             .unwrap();
         let count = records.len();
         let mut active = vec![0f32; count * POLICY_INPUTS];
-        // One-hot rows of each legal move and of the played one. `absent`, added to the logits,
-        // leaves no probability where there is no move.
+        // Rows and target are one-hot. `absent` masks the places without a move.
         let mut rows = vec![0f32; count * most * POLICY_ROWS];
         let mut target = vec![0f32; count * most];
         let mut absent = vec![-1e9f32; count * most];
