@@ -1,6 +1,7 @@
 // Helpers for tests in a real browser with the built page.
 import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { chromium } from "playwright-core";
 import { serve } from "./server.mjs";
 
@@ -177,6 +178,21 @@ export const sans = (page) =>
 export async function played(page, ...expected) {
   await page.waitForFunction((number) => document.querySelectorAll("#moves button").length === number, expected.length).catch(() => {});
   assert.deepEqual(await sans(page), expected);
+}
+
+/** Waits until what the page had to draw has been drawn. */
+export const drawn = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+
+/** Waits for an answer that stays the same for `time` milliseconds, and returns it. */
+export async function settled(page, ask, time = 300) {
+  let before = await ask();
+  for (let waited = 0; waited < PATIENCE; waited += time) {
+    await page.waitForTimeout(time);
+    const now = await ask();
+    if (isDeepStrictEqual(now, before)) return now;
+    before = now;
+  }
+  assert.fail("it does not settle");
 }
 
 export const waitForMoves = (page, number) =>

@@ -37,6 +37,7 @@ test("tables are hidden while playing without help", tables, async () => {
   const { page, errors } = await visit(site, { path: WON });
   await page.waitForFunction(() => document.getElementById("tables").textContent.startsWith("Tables: White wins"));
   await newGame(page, { mode: "kibitz", color: "white", strength: "full", fromHere: true });
+  await says(page, "");
   await page.waitForTimeout(300);
   assert.equal(await page.textContent("#tables"), "");
   await page.check("#playing-help");

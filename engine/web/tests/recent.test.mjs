@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { copied, drop, newGame, open, openTab, played, readPgn, reload, square, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
+import { copied, drawn, drop, newGame, open, openTab, played, readPgn, reload, square, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -35,7 +35,7 @@ async function draw(page, from, to) {
   await page.mouse.move(...(await square(page, from)));
   await page.mouse.down({ button: "right" });
   await page.mouse.move(...(await square(page, to)), { steps: 4 });
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  await drawn(page);
   await page.mouse.up({ button: "right" });
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, copied, drop, newGame, open, openPanel, openTab, played, readPgn, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
+import { clickMove, copied, drawn, drop, newGame, open, openPanel, openTab, played, readPgn, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -46,6 +46,7 @@ test("an analysis is unlimited, but pauses while the page is hidden", async () =
   await page.check("#analyse");
   await page.waitForSelector("#best .line");
   await look("hidden");
+  await drawn(page);
   const before = await said();
   await page.waitForTimeout(1500);
   assert.equal(await said(), before);

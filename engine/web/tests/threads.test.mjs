@@ -1,7 +1,7 @@
 // Search with several threads, in a cross-origin isolated page.
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, openTab, reload, type, visit, waitForMoves } from "./browser.mjs";
+import { newGame, open, openTab, reload, settled, type, visit, waitForMoves } from "./browser.mjs";
 
 const ISOLATED = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp" };
 
@@ -54,10 +54,7 @@ test("a host's headers allow threads, which help in an analysis and end with it"
   await helped(page, 2);
   assert.equal(await told(page, "help"), 4);
   await page.uncheck("#analyse");
-  await page.waitForTimeout(200);
-  const stopped = await team(page);
-  await page.waitForTimeout(300);
-  assert.deepEqual(await team(page), stopped);
+  await settled(page, () => team(page));
   // With one thread there are no helpers.
   await page.selectOption("#threads", "1");
   await page.check("#analyse");
@@ -79,10 +76,7 @@ test("a host without headers has threads from the second visit on, and a game is
   await helped(page, 1);
   await waitForMoves(page, 2);
   const { search } = await team(page);
-  await page.waitForTimeout(200);
-  const { nodes } = await team(page);
-  await page.waitForTimeout(300);
-  assert.deepEqual(await team(page), { search, nodes }, "nobody searches on");
+  assert.equal((await settled(page, () => team(page))).search, search, "nobody searches on");
   // At a rating Kibitz searches with one thread.
   const before = await told(page, "help");
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
