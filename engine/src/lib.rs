@@ -100,5 +100,5 @@ pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
     HashError, Interrupt, Level, Limits, Line, MAX_BENCH_DEPTH, MAX_ELO, MAX_HASH_MIB, MAX_THREADS,
     MIN_ELO, Outcome, People, Person, Report, ScoreBound, Signals, TUNABLES, TableMemory,
-    TimeBudget, Tree, Tunable, bench,
+    TimeBudget, Tree, Tunable, VisitedMove, bench,
 };

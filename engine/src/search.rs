@@ -1,5 +1,5 @@
-//! Principal variation search with iterative deepening; several threads share one transposition
-//! table (lazy SMP).
+//! Principal variation search with iterative deepening, where several threads share one
+//! transposition table (lazy SMP); and Monte Carlo tree search ([`puct`]).
 
 pub(crate) mod bench;
 pub(crate) mod correction_history;
@@ -18,6 +18,7 @@ pub(crate) mod params;
 pub(crate) mod people;
 pub(crate) mod placed;
 pub(crate) mod proof_numbers;
+pub(crate) mod puct;
 pub(crate) mod pv;
 pub(crate) mod quiescence;
 pub(crate) mod reductions;
@@ -37,6 +38,7 @@ pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
 pub use limits::{ClockState, Limits, TimeBudget};
 pub use params::{TUNABLES, Tunable};
 pub use people::{People, Person};
+pub use puct::VisitedMove;
 pub use report::{Interrupt, Line, Outcome, Report, Signals};
 pub use table_memory::TableMemory;
 pub use transposition_table::{HashError, ScoreBound};

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::layers::First;
-use crate::{Accumulated, Accumulator, Feature, QuantisedNetwork};
+use crate::{Accumulated, Accumulator, Feature, PolicyMove, QuantisedNetwork, QuantisedPolicy};
 
 mod forward;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
@@ -138,6 +138,41 @@ impl Kernel {
             Instructions::Neon => unsafe { neon::evaluate(network, position) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Instructions::Simd128 => simd128::evaluate(network, position),
+            Instructions::Scalar => unreachable!("the scalar kernel is not compiled in"),
+        }
+    }
+
+    /// Appends to `logits` the policy's logits of moves, from the accumulator of all features.
+    #[inline]
+    pub(crate) fn policy(
+        self,
+        policy: &QuantisedPolicy,
+        accumulator: &Accumulator,
+        moves: &[PolicyMove],
+        logits: &mut Vec<f32>,
+    ) {
+        match self.0 {
+            Instructions::Scalar if HAS_SCALAR => {
+                scalar::policy(policy, accumulator, moves, logits)
+            }
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kernel exists only on processors with AVX2.
+            Instructions::Avx2 => unsafe { x86::avx2::policy(policy, accumulator, moves, logits) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kernel exists only on processors with AVX2 and AVX-VNNI.
+            Instructions::AvxVnni => unsafe {
+                x86::avx_vnni::policy(policy, accumulator, moves, logits)
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this kernel exists only on processors with AVX-512 F, BW and VNNI.
+            Instructions::Avx512Vnni => unsafe {
+                x86::avx512_vnni::policy(policy, accumulator, moves, logits)
+            },
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            // SAFETY: this build requires NEON.
+            Instructions::Neon => unsafe { neon::policy(policy, accumulator, moves, logits) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128 => simd128::policy(policy, accumulator, moves, logits),
             Instructions::Scalar => unreachable!("the scalar kernel is not compiled in"),
         }
     }

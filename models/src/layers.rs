@@ -57,37 +57,56 @@ impl First {
     /// # Errors
     /// [`NetError::Unquantisable`].
     pub(crate) fn new(layer: &Layer, architecture: Architecture) -> Result<First, NetError> {
-        let finest = match architecture.activation {
+        let shift = scales::first_shift(layer, First::finest_shift(architecture.activation))?;
+        Ok(First::at_shift(layer, architecture, shift))
+    }
+
+    /// Returns the largest shift that the kernels take.
+    pub(crate) fn finest_shift(activation: Activation) -> u32 {
+        match activation {
             Activation::ClippedRelu => 5,
             // Largest shift of products in `kernel::forward`.
             Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 4,
-        };
-        let shift = scales::first_shift(layer, finest)?;
+        }
+    }
+
+    /// Quantises the first layer at a shift, at which no sum may overflow.
+    pub(crate) fn at_shift(layer: &Layer, architecture: Architecture, shift: u32) -> First {
         let one = (ACTIVATION_MAX << shift) as f32;
         let lanes = Lanes::of(architecture);
         let blocks = lanes.lanes(layer.outputs()) / BLOCK;
         let mut columns = vec![Block([0; BLOCK]); INPUTS * blocks];
-        let mut bias = Accumulator::ZERO;
+        for neuron in 0..layer.outputs() {
+            let lane = lanes.lane(neuron);
+            let (block, lane) = (lane / BLOCK, lane % BLOCK);
+            for (input, weight) in layer.row(neuron).iter().enumerate() {
+                columns[input * blocks + block].0[lane] = (weight * one).round() as i16;
+            }
+        }
+        First {
+            columns,
+            blocks,
+            bias: First::bias(&layer.bias, architecture, shift),
+            shift,
+            activation: architecture.activation,
+        }
+    }
+
+    /// Quantises biases of the first layer.
+    pub(crate) fn bias(bias: &[f32], architecture: Architecture, shift: u32) -> Accumulator {
+        let one = (ACTIVATION_MAX << shift) as f32;
         let rounding = match architecture.activation {
             // Rounds the later right shift to nearest.
             Activation::ClippedRelu => ((1i32 << shift) >> 1) as f32,
             Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 0.0,
         };
-        for neuron in 0..layer.outputs() {
+        let lanes = Lanes::of(architecture);
+        let mut sums = Accumulator::ZERO;
+        for (neuron, bias) in bias.iter().enumerate() {
             let lane = lanes.lane(neuron);
-            let (block, lane) = (lane / BLOCK, lane % BLOCK);
-            bias.0[block].0[lane] = (layer.bias[neuron] * one + rounding).round() as i16;
-            for (input, weight) in layer.row(neuron).iter().enumerate() {
-                columns[input * blocks + block].0[lane] = (weight * one).round() as i16;
-            }
+            sums.0[lane / BLOCK].0[lane % BLOCK] = (bias * one + rounding).round() as i16;
         }
-        Ok(First {
-            columns,
-            blocks,
-            bias,
-            shift,
-            activation: architecture.activation,
-        })
+        sums
     }
 
     /// Returns whether any threat has a nonzero column; in nets of the previous layout none has.
@@ -216,9 +235,11 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Quantises the layer's first row.
+    ///
     /// # Errors
     /// [`NetError::Unquantisable`].
-    fn new(layer: &Layer, architecture: Architecture) -> Result<Output, NetError> {
+    pub(crate) fn new(layer: &Layer, architecture: Architecture) -> Result<Output, NetError> {
         let one = weight_one(architecture);
         let shift = scales::second_shift(layer, one)?;
         let scale = (1u32 << shift) as f32 * one;

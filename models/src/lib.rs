@@ -29,6 +29,7 @@ mod network;
 mod policy;
 mod position;
 mod quantised;
+mod quantised_policy;
 mod random;
 mod scales;
 pub mod source;
@@ -55,6 +56,7 @@ pub use policy::{
 };
 pub use position::{InputPosition, Side};
 pub use quantised::{Accumulated, QuantisedNetwork};
+pub use quantised_policy::QuantisedPolicy;
 pub use random::Random;
 pub use scales::Bound;
 pub use threats::Threats;

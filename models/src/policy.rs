@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::file::{METADATA_KEY, f16_bytes};
 use crate::tensors::Tensors;
-use crate::{Color, INPUTS, InputPosition, LAYOUT, NetError, Piece, Random, Square};
+use crate::{Color, INPUTS, InputPosition, LAYOUT, MAX_FIRST, NetError, Piece, Random, Square};
 
 /// Name of the policy's input layout: [`LAYOUT`], then the rating bands.
 pub const LAYOUT_POLICY: &str = "kibitz-902-v2-ratings-v1";
@@ -34,7 +34,7 @@ pub const POLICY_ROWS: usize = POLICY_MOVES + MoveKind::COUNT;
 pub const POLICY_MOVES: usize = LINES + UNDERPROMOTIONS;
 
 /// Largest number of hidden neurons.
-pub const MAX_POLICY_NEURONS: usize = 2048;
+pub const MAX_POLICY_NEURONS: usize = MAX_FIRST;
 
 const LINES: usize = 1792;
 const UNDERPROMOTIONS: usize = 22 * 3;
@@ -194,6 +194,13 @@ impl PolicyMove {
         }
     }
 
+    /// Returns a move of any kind, by its number.
+    #[cfg(test)]
+    pub(crate) fn testing(index: MoveIndex, kind: usize) -> PolicyMove {
+        let kind = MoveKind((kind % MoveKind::COUNT) as u16);
+        PolicyMove { index, kind }
+    }
+
     /// Returns the output rows, below [`POLICY_ROWS`].
     #[inline]
     pub fn rows(self) -> [usize; 2] {
@@ -306,6 +313,19 @@ impl PolicyNetwork {
     /// Returns the number of hidden neurons.
     pub fn neurons(&self) -> usize {
         self.neurons
+    }
+
+    /// Checks that every weight is finite.
+    ///
+    /// # Errors
+    /// [`NetError::NotFinite`].
+    pub(crate) fn check_finite(&self) -> Result<(), NetError> {
+        let values = [&self.inputs, &self.bias, &self.moves, &self.move_bias];
+        let mut named = NAMES.iter().zip(values);
+        match named.find(|(_, values)| !values.iter().all(|x| x.is_finite())) {
+            Some((name, _)) => Err(NetError::NotFinite(name.to_string())),
+            None => Ok(()),
+        }
     }
 
     /// Returns the probabilities of the legal `moves`, given the active inputs.

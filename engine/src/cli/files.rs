@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use engine::{Evaluator, People, embedded_net};
-use models::{MAX_FILE_BYTES, Network, PolicyNetwork, QuantisedNetwork};
+use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 
 /// Loads a network, in floats and quantised.
 pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
@@ -22,9 +22,7 @@ fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
 /// Loads a policy.
 pub fn load_policy(path: &Path) -> Result<People> {
     let bytes = host::read(path, MAX_FILE_BYTES)?;
-    let policy = PolicyNetwork::from_bytes(&bytes);
-    let (policy, metadata) = policy.with_context(|| format!("policy {path:?} refused"))?;
-    Ok(People::new(policy, metadata))
+    People::from_bytes(&bytes).with_context(|| format!("policy {path:?} refused"))
 }
 
 /// Returns the embedded network, in floats and quantised.

@@ -39,6 +39,28 @@ impl Chances {
         if score.is_decided() {
             return certain(if score.is_win() { 1000 } else { 0 });
         }
+        let model = WinModel::of(board);
+        let chance = |score: f64| (1000.0 * model.win(score)).round() as u16;
+        let score = f64::from(score.centipawns());
+        let win = chance(score);
+        let loss = chance(-score).min(1000 - win);
+        Chances {
+            win,
+            draw: 1000 - win - loss,
+            loss,
+        }
+    }
+}
+
+/// The probability of a win by score, for the material of a board.
+#[derive(Clone, Copy)]
+pub(crate) struct WinModel {
+    half_won: f64,
+    spread: f64,
+}
+
+impl WinModel {
+    pub(crate) fn of(board: &Board) -> WinModel {
         let material = Piece::ALL.map(|piece| {
             material::centipawns(model_piece(piece)) * board.pieces(piece).len() as i32
         });
@@ -48,19 +70,39 @@ impl Chances {
             let horner = |sum, coefficient| sum * share + coefficient;
             coefficients.into_iter().fold(0.0, horner)
         };
-        let (half_won, spread) = (polynomial(HALF_WON), polynomial(SPREAD));
-        let chance = |score: f64| {
-            let odds_against = ((half_won - score) / spread).exp();
-            (1000.0 / (1.0 + odds_against)).round() as u16
-        };
-        let score = f64::from(score.centipawns());
-        let win = chance(score);
-        let loss = chance(-score).min(1000 - win);
-        Chances {
-            win,
-            draw: 1000 - win - loss,
-            loss,
+        WinModel {
+            half_won: polynomial(HALF_WON),
+            spread: polynomial(SPREAD),
         }
+    }
+
+    /// Returns the probability of a win, given centipawns from the winner's point of view.
+    fn win(self, centipawns: f64) -> f64 {
+        1.0 / (1.0 + ((self.half_won - centipawns) / self.spread).exp())
+    }
+
+    /// Returns the expected result, from -1 (loss) to 1 (win), of a score.
+    pub(crate) fn expected(self, score: Score) -> f64 {
+        if score.is_decided() {
+            return f64::from(score.centipawns().signum());
+        }
+        let centipawns = f64::from(score.centipawns());
+        self.win(centipawns) - self.win(-centipawns)
+    }
+
+    /// Returns the score with an expected result: the inverse of [`WinModel::expected`].
+    pub(crate) fn score(self, expected: f64) -> Score {
+        let limit = Score::EVALUATION_LIMIT;
+        let (mut low, mut high) = (-limit, limit);
+        while low < high {
+            // Rounds down, also below zero.
+            let middle = (low + high).div_euclid(2);
+            match self.expected(Score::from_centipawns(middle)) < expected {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Score::from_centipawns(low)
     }
 }
 
@@ -97,5 +139,22 @@ mod tests {
         let board = Board::startpos();
         assert_eq!(Chances::of(Score::mate_in(3), &board).win, 1000);
         assert_eq!(Chances::of(Score::mated_in(4), &board).loss, 1000);
+    }
+
+    #[test]
+    fn expected_results_and_scores_are_inverse() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "8/1k6/8/5p2/3R4/5K2/6P1/2r5 w - - 0 1",
+        ] {
+            let model = WinModel::of(&parse_fen(fen).unwrap());
+            for centipawns in [-700, -250, -31, 0, 1, 18, 400, 900] {
+                let score = Score::from_centipawns(centipawns);
+                let expected = model.expected(score);
+                assert_eq!(model.score(expected), score, "{fen}: {expected}");
+            }
+            assert_eq!(model.expected(Score::mate_in(3)), 1.0);
+            assert_eq!(model.expected(-Score::tablebase_win(3)), -1.0);
+        }
     }
 }

@@ -89,7 +89,7 @@ impl ThreadResult {
 impl Shared<'_> {
     /// Returns the score to report: the tablebase's result of the root takes precedence, except
     /// over a mate.
-    fn shown(&self, score: Score) -> Score {
+    pub(super) fn shown(&self, score: Score) -> Score {
         match self.root_wdl {
             Some(Wdl::Win) if !score.is_win() => Score::tablebase_win(0),
             Some(Wdl::Loss) if !score.is_loss() => -Score::tablebase_win(0),

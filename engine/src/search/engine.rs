@@ -10,6 +10,8 @@ use crate::evaluation::{Evaluator, Score};
 use crate::search::limits::Limits;
 #[cfg(feature = "tune")]
 use crate::search::params::Tunable;
+use crate::search::people::Person;
+use crate::search::puct::{self, PuctTree, VisitedMove};
 use crate::search::reductions::Reductions;
 use crate::search::report::{Outcome, Report, Signals};
 use crate::search::shared::Shared;
@@ -33,6 +35,9 @@ pub struct Engine {
     reductions: Reductions,
     /// State of each search thread; the first reports.
     threads: Vec<ThreadData>,
+    /// Tree of the last [`Engine::search_puct`].
+    puct: PuctTree,
+    hash_mib: usize,
 }
 
 impl Engine {
@@ -59,6 +64,8 @@ impl Engine {
             reductions: Reductions::new(),
             threads: vec![ThreadData::new(&evaluator)],
             evaluator,
+            puct: PuctTree::default(),
+            hash_mib: DEFAULT_HASH_MIB,
         }
     }
 
@@ -71,6 +78,7 @@ impl Engine {
         // Free the old table before touching the new one: memory may not suffice for both.
         self.table = TranspositionTable::new(mebibytes)?;
         self.table.touch(self.threads.len());
+        self.hash_mib = mebibytes;
         Ok(())
     }
 
@@ -96,8 +104,10 @@ impl Engine {
         self.clear();
     }
 
-    /// Clears the transposition table (on all threads) and the histories.
+    /// Clears the transposition table (on all threads), the histories and the tree of
+    /// [`Engine::search_puct`].
     pub fn clear(&mut self) {
+        self.puct.clear();
         self.table.clear(self.threads.len());
         self.threads.iter_mut().for_each(ThreadData::clear);
     }
@@ -132,5 +142,51 @@ impl Engine {
             &self.reductions,
         );
         threads::run(&mut shared, &mut self.threads, position, report)
+    }
+
+    /// Searches by PUCT, with a person's moves as priors, until a limit is reached or
+    /// [`Signals::stop`] is due. Nodes are playouts; reports have the mean depth of the leaves. The
+    /// tree takes as much memory as the transposition table, which quiescence search uses, and is
+    /// kept for a search of the same game within the next two plies: [`Engine::clear`] before
+    /// another person's.
+    pub fn search_puct(
+        &mut self,
+        person: Person,
+        position: &Position,
+        limits: &Limits,
+        signals: &Signals,
+        report: &mut dyn FnMut(&Report),
+    ) -> Outcome {
+        self.table.age();
+        // Of quiescence searches; the others count playouts.
+        let within = Limits {
+            moves: limits.moves.clone(),
+            time: limits.time,
+            least_depth: 0,
+            ..Limits::default()
+        };
+        let mut shared = Shared::new(
+            &self.evaluator,
+            &self.table,
+            self.tablebase.as_deref(),
+            &within,
+            signals,
+            &self.reductions,
+        );
+        puct::search(
+            &mut self.puct,
+            person,
+            &mut shared,
+            &mut self.threads,
+            (position, limits),
+            self.hash_mib << 20,
+            report,
+        )
+    }
+
+    /// Returns the moves of the last [`Engine::search_puct`], the most visited first; none after a
+    /// search of some moves only.
+    pub fn visited_moves(&self) -> Vec<VisitedMove> {
+        self.puct.visited_moves()
     }
 }

@@ -143,7 +143,19 @@ tunables! {
     /// Delta pruning in quiescence: captures whose victim plus this margin does not reach alpha are
     /// skipped.
     DELTA_MARGIN = 161, 0 to 500, step 25;
+    /// PUCT: exploration constant of a node without visits, in hundredths, and how much it grows
+    /// while the visits grow from [`PUCT_BASE`] to `e` times that.
+    PUCT_EXPLORATION = 160, 20 to 600, step 20;
+    PUCT_EXPLORATION_GROWTH = 200, 0 to 800, step 40;
+    /// PUCT: value of a move without visits, in hundredths below that of its node, where the
+    /// visited moves have all the probability.
+    PUCT_URGENCY_LOSS = 40, 0 to 200, step 8;
+    /// PUCT: temperature of the priors, in hundredths; above 100 they are more alike.
+    PUCT_TEMPERATURE = 150, 30 to 300, step 10;
 }
+
+/// Visits from which on the exploration constant grows.
+pub const PUCT_BASE: f64 = 20_000.0;
 
 /// First iteration that starts with an aspiration window.
 pub const ASPIRATION_DEPTH: i32 = 4;

@@ -2,10 +2,11 @@
 //! that rating do not overlook.
 
 use cozy_chess::{Board, Move};
-use models::{PolicyMetadata, PolicyNetwork};
+use models::{NetError, PolicyMetadata, PolicyNetwork, QuantisedPolicy};
 
+use crate::evaluation::Score;
+use crate::evaluation::chances::WinModel;
 use crate::evaluation::policy::people_moves;
-use crate::evaluation::{Chances, Score};
 use crate::search::levels::{Handicap, MAX_ELO, MIN_ELO};
 use crate::search::limits::Limits;
 use crate::search::report::Line;
@@ -18,7 +19,7 @@ const HALVED_BY: f64 = 430.0;
 
 /// A policy, and the ratings it knows.
 pub struct People {
-    policy: PolicyNetwork,
+    policy: QuantisedPolicy,
     metadata: PolicyMetadata,
 }
 
@@ -31,13 +32,31 @@ pub struct Person<'a> {
 
 impl People {
     /// Returns the people whose moves a policy has learned.
-    pub fn new(policy: PolicyNetwork, metadata: PolicyMetadata) -> People {
-        People { policy, metadata }
+    ///
+    /// # Errors
+    /// As [`QuantisedPolicy::new`].
+    pub fn new(policy: &PolicyNetwork, metadata: PolicyMetadata) -> Result<People, NetError> {
+        let policy = QuantisedPolicy::new(policy)?;
+        Ok(People { policy, metadata })
+    }
+
+    /// Reads the safetensors file of a policy.
+    ///
+    /// # Errors
+    /// As [`PolicyNetwork::from_bytes`] and [`People::new`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<People, NetError> {
+        let (policy, metadata) = PolicyNetwork::from_bytes(bytes)?;
+        People::new(&policy, metadata)
     }
 
     /// Returns what the policy learned from.
     pub fn metadata(&self) -> &PolicyMetadata {
         &self.metadata
+    }
+
+    /// Returns a person of the highest rating that the policy knows.
+    pub fn strongest(&self) -> Person<'_> {
+        self.person(MAX_ELO)
     }
 
     /// Returns a person, with the rating clamped to [`MIN_ELO`]`..=`[`MAX_ELO`].
@@ -95,8 +114,7 @@ impl Person<'_> {
 
 /// Returns the expected score of a game, from 0 to 1.
 fn expected(score: Score, board: &Board) -> f64 {
-    let Chances { win, draw, .. } = Chances::of(score, board);
-    f64::from(win) / 1000.0 + f64::from(draw) / 2000.0
+    (1.0 + WinModel::of(board).expected(score)) / 2.0
 }
 
 #[cfg(test)]
@@ -108,7 +126,7 @@ mod tests {
     fn people() -> (People, Board) {
         let policy = PolicyNetwork::random(16, 1);
         let metadata = PolicyMetadata::new(16, "test");
-        (People::new(policy, metadata), Board::default())
+        (People::new(&policy, metadata).unwrap(), Board::default())
     }
 
     fn lines(board: &Board, scores: &[(&str, i32)]) -> Vec<Line> {

@@ -29,23 +29,48 @@ pub(super) fn run(
         thread.root.clone_from(&root);
     }
     let shared = &*shared;
+    let lead = |thread: &mut ThreadData| Searcher::new(shared, thread, 0).deepen(report);
+    let help =
+        |thread: &mut ThreadData, index| Searcher::new(shared, thread, index).deepen(&mut |_| {});
+    let (mut best, helpers) = run_threads(shared, threads, lead, help);
+    let searched = 1 + helpers.len();
+    let mut by_helper = false;
+    for other in helpers {
+        if other.is_better_than(&best) {
+            (best, by_helper) = (other, true);
+        }
+    }
+    if by_helper {
+        best.tell(shared, report);
+    }
+    best.outcome(shared, searched)
+}
+
+/// Runs `lead` on this thread and `help`, with the thread's number, on all others, until `lead` has
+/// ended; returns their results. There are fewer helpers than wanted if the system has no more
+/// threads.
+pub(super) fn run_threads<T: Send>(
+    shared: &Shared,
+    threads: &mut [ThreadData],
+    lead: impl FnOnce(&mut ThreadData) -> T,
+    help: impl Fn(&mut ThreadData, usize) -> T + Sync,
+) -> (T, Vec<T>) {
     let (first, helpers) = threads.split_first_mut().expect("an engine has a thread");
     if helpers.is_empty() {
         // WebAssembly has no threads.
-        return Searcher::new(shared, first, 0)
-            .deepen(report)
-            .outcome(shared, 1);
+        return (lead(first), Vec::new());
     }
+    let help = &help;
     thread::scope(|scope| {
         let halt = HaltOnDrop(&shared.halt);
         let mut handles = Vec::new();
         for (index, thread) in helpers.iter_mut().enumerate() {
             let help = move || {
                 let halt = HaltOnDrop(&shared.halt);
-                let best = Searcher::new(shared, thread, index + 1).deepen(&mut |_| {});
+                let result = help(thread, index + 1);
                 // A finished helper must not stop the others.
                 mem::forget(halt);
-                best
+                result
             };
             match thread::Builder::new().spawn_scoped(scope, help) {
                 Ok(handle) => handles.push(handle),
@@ -53,21 +78,13 @@ pub(super) fn run(
                 Err(_) => break,
             }
         }
-        let mut best = Searcher::new(shared, first, 0).deepen(report);
+        let led = lead(first);
         drop(halt);
-        let searched = 1 + handles.len();
-        let mut by_helper = false;
-        for handle in handles {
-            match handle.join() {
-                Ok(other) if other.is_better_than(&best) => (best, by_helper) = (other, true),
-                Ok(_) => {}
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        if by_helper {
-            best.tell(shared, report);
-        }
-        best.outcome(shared, searched)
+        let helped = handles.into_iter().map(|handle| match handle.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        (led, helped.collect())
     })
 }
 
@@ -82,7 +99,7 @@ impl Drop for HaltOnDrop<'_> {
 
 /// Returns the root moves to search: the requested ones, of those the ones that keep the tablebase
 /// result, if known.
-fn moves_to_search(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
+pub(super) fn moves_to_search(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
     let wanted = &shared.limits.moves;
     let mut moves = legal_moves(board);
     if moves.iter().any(|mv| wanted.contains(mv)) {
@@ -114,7 +131,7 @@ fn moves_to_search(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
 }
 
 /// Returns the outcome of a finished game.
-fn no_moves(board: &Board) -> Outcome {
+pub(super) fn no_moves(board: &Board) -> Outcome {
     Outcome {
         best: None,
         score: no_move_score(board, 0),

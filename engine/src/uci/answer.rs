@@ -4,7 +4,7 @@ use cozy_chess::{Board, Move};
 
 use crate::board::write_move;
 use crate::evaluation::{Chances, Score};
-use crate::search::{Report, ScoreBound};
+use crate::search::{Report, ScoreBound, VisitedMove};
 
 /// Formatting options.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +48,20 @@ pub fn info_line(report: &Report, board: &Board, style: AnswerStyle) -> String {
         board.play_unchecked(mv);
     }
     line
+}
+
+/// Returns the text of an `info string` on a move of a search by playouts, for the mover.
+pub fn visits_line(visited: &VisitedMove, board: &Board, style: AnswerStyle) -> String {
+    let &VisitedMove {
+        mv,
+        visits,
+        prior,
+        value,
+        proof,
+    } = visited;
+    let mv = write_move(board, mv, style.chess960);
+    let proof = proof.map_or(String::new(), |score| format!(" proven {score}"));
+    format!("{mv} visits {visits} prior {prior:.4} value {value:+.4}{proof}")
 }
 
 /// Returns the `info` line for a position without legal moves, so that the score of a finished game

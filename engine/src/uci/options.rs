@@ -47,6 +47,28 @@ impl FromStr for Style {
     }
 }
 
+/// Kind of search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchKind {
+    /// Principal variation search.
+    #[default]
+    AlphaBeta,
+    /// Monte Carlo tree search with the policy's moves as priors.
+    Puct,
+}
+
+impl FromStr for SearchKind {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<SearchKind, ()> {
+        match text {
+            "alphabeta" => Ok(SearchKind::AlphaBeta),
+            "puct" => Ok(SearchKind::Puct),
+            _ => Err(()),
+        }
+    }
+}
+
 /// An option and its new value.
 // Places of a new option that no match shows: its line in `describe` and its arm in `parse`;
 // `docs/engine.md`; the lists in `engine/tests/uci/protocol.rs` and `compliance.rs`.
@@ -94,6 +116,8 @@ pub enum SetOption {
     PolicyFile(Option<PathBuf>),
     /// Style of play; takes precedence over `Level` and `LimitStrength`.
     Style(Style),
+    /// Kind of search at full strength.
+    Search(SearchKind),
     /// A search parameter and its value, within bounds.
     #[cfg(feature = "tune")]
     Tune(&'static Tunable, i32),
@@ -123,7 +147,8 @@ impl SetOption {
              option name EvalFile type string default {EMBEDDED}\n\
              option name Evaluation type combo default network var network var material\n\
              option name PolicyFile type string default {EMPTY}\n\
-             option name Style type combo default engine var engine var human",
+             option name Style type combo default engine var engine var human\n\
+             option name Search type combo default alphabeta var alphabeta var puct",
             overhead = DEFAULT_OVERHEAD.as_millis(),
         );
         #[cfg(feature = "tune")]
@@ -186,6 +211,7 @@ impl SetOption {
                 SetOption::Evaluation(chosen("Evaluation", value, "network or material")?)
             }
             "policyfile" => SetOption::PolicyFile(string(value, EMPTY)),
+            "search" => SetOption::Search(chosen("Search", value, "alphabeta or puct")?),
             "style" => SetOption::Style(chosen("Style", value, "engine or human")?),
             #[cfg(feature = "tune")]
             name if let Some(tunable) = tunable(name) => {
@@ -279,7 +305,7 @@ mod tests {
         } else {
             0
         };
-        assert_eq!(description.lines().count(), 21 + numbers);
+        assert_eq!(description.lines().count(), 22 + numbers);
         for line in description.lines() {
             let (name, rest) = line["option name ".len()..].split_once(" type ").unwrap();
             let value = rest.split(" default ").nth(1).unwrap_or_default();

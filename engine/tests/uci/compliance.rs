@@ -305,7 +305,7 @@ fn say_go(input: &mut String, random: &mut Rng) {
 }
 
 fn say_option(input: &mut String, random: &mut Rng) {
-    const OPTIONS: [&str; 22] = [
+    const OPTIONS: [&str; 23] = [
         "MultiPV value 1",
         "MultiPV value 3",
         "MultiPV value 256",
@@ -328,6 +328,7 @@ fn say_option(input: &mut String, random: &mut Rng) {
         "SyzygyPath value /no/such/folder",
         "PolicyFile value /no/such/file",
         "Style value human",
+        "Search value puct",
     ];
     let option = OPTIONS[random.usize(..OPTIONS.len())];
     write!(input, "setoption name {option}").unwrap();

@@ -39,6 +39,8 @@ fn refused_lines_are_reported_and_change_nothing() {
     );
     uci.refused("setoption name Style value human", "PolicyFile");
     uci.refused("setoption name Style value odd", "engine or human");
+    uci.refused("setoption name Search value puct", "PolicyFile");
+    uci.refused("setoption name Search value odd", "alphabeta or puct");
     let net = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/default.safetensors");
     uci.refused(
         &format!("setoption name PolicyFile value {net}"),

@@ -1,5 +1,6 @@
 //! Handshake, `info` lines, and `go` with its answers.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::cozy_chess::Square;
@@ -33,6 +34,7 @@ fn handshake_and_options() {
         "option name Evaluation type combo default network var network var material",
         "option name PolicyFile type string default <empty>",
         "option name Style type combo default engine var engine var human",
+        "option name Search type combo default alphabeta var alphabeta var puct",
         "option name UCI_Chess960 type check default false",
         "option name Move Overhead type spin default 10 min 0 max 5000",
     ] {
@@ -227,10 +229,8 @@ fn writes_castling_by_uci_chess960() {
     }
 }
 
-/// A policy that expects one move alone is followed, unless the move is a blunder.
-#[test]
-fn style_human_plays_the_moves_of_the_policy() {
-    // Every logit is 0 but those of a2a3 and e1f1.
+/// Writes a policy whose logits are 0 but for a2a3 and e1f1.
+fn write_policy(folder: &Path) -> PathBuf {
     let mut policy = PolicyNetwork::random(1, 1);
     policy.moves.fill(0.0);
     let square = |name: &str| name.parse::<Square>().unwrap() as u8;
@@ -239,10 +239,55 @@ fn style_human_plays_the_moves_of_the_policy() {
         let index = MoveIndex::new(models::Color::White, from, to, None).unwrap();
         policy.move_bias[index.index()] = 30.0;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("policy.safetensors");
+    let file = folder.join("policy.safetensors");
     let metadata = PolicyMetadata::new(1, "test");
     std::fs::write(&file, policy.to_bytes(&metadata)).unwrap();
+    file
+}
+
+#[test]
+fn search_puct_reports_the_visits_of_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write_policy(folder.path());
+    let mut uci = Uci::start();
+    uci.send(&format!(
+        "setoption name PolicyFile value {}\nsetoption name Search value puct\n\
+         setoption name MultiPV value 2\nposition fen 7k/8/8/8/8/8/8/KQ6 w - - 0 1\ngo nodes 500",
+        file.display()
+    ));
+    let lines = uci.until("bestmove");
+    let told = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
+    assert!(
+        told(" nodes 500 ") == 2 && told("multipv 2 ") > 2,
+        "{lines:?}"
+    );
+    let visits = lines.iter().filter_map(|line| {
+        let (_, rest) = line.strip_prefix("info string ")?.split_once(" visits ")?;
+        rest.split(' ').next()?.parse().ok()
+    });
+    let visits: Vec<u32> = visits.collect();
+    // The ten moves with most visits, the first of them last.
+    assert!(visits.len() == 10 && visits.is_sorted(), "{visits:?}");
+    // A pondering search goes on until it is told.
+    uci.send("position startpos\ngo ponder wtime 1000 btime 1000\nisready");
+    uci.until("readyok");
+    uci.send("ponderhit");
+    uci.best_move();
+    // Without the policy, and at a level, alpha-beta plays.
+    uci.send("setoption name PolicyFile value <empty>\nposition startpos\ngo depth 3");
+    assert!(
+        uci.until("bestmove")
+            .iter()
+            .all(|line| !line.contains("visits"))
+    );
+    assert_eq!(uci.close(), "");
+}
+
+/// A policy that expects one move alone is followed, unless the move is a blunder.
+#[test]
+fn style_human_plays_the_moves_of_the_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write_policy(folder.path());
     let mut uci = Uci::start();
     uci.send(&format!(
         "setoption name PolicyFile value {}\nsetoption name Style value human\n\

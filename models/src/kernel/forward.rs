@@ -6,8 +6,8 @@ use std::mem::MaybeUninit;
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::layers::{Aligned, First, Hidden, Output, Second, Stack, Sums, Weights2};
 use crate::{
-    Accumulated, Accumulator, Activation, Feature, MAX_FIRST, MAX_LATER, MAX_TRANSIENT,
-    QuantisedNetwork,
+    Accumulated, Accumulator, Activation, Feature, MAX_FIRST, MAX_LATER, MAX_TRANSIENT, PolicyMove,
+    QuantisedNetwork, QuantisedPolicy,
 };
 
 /// Kernel-specific arithmetic: products of the second and third layer, and activations for which
@@ -206,6 +206,33 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
     } else {
         centipawns
     }
+}
+
+/// Appends the logits of moves, from the accumulator of all features.
+///
+/// # Safety
+/// The processor has the instructions of `P`.
+#[inline(always)]
+pub(super) unsafe fn policy<P: Arithmetic>(
+    policy: &QuantisedPolicy,
+    accumulator: &Accumulator,
+    moves: &[PolicyMove],
+    logits: &mut Vec<f32>,
+) {
+    let mut hidden = Aligned([[0; BLOCK]; MAX_FIRST / BLOCK]);
+    let hidden = &mut hidden.0[..policy.blocks()];
+    for (block, &sums) in hidden.iter_mut().zip(&accumulator.0) {
+        // SAFETY: guaranteed by the caller.
+        *block = unsafe { P::multiply_first(sums, sums, policy.first.shift) };
+    }
+    logits.extend(moves.iter().map(|mv| {
+        let [of_move, of_kind] = mv.rows().map(|row| {
+            let row = policy.row(row);
+            // SAFETY: guaranteed by the caller.
+            row.unscaled(unsafe { P::output(hidden, row) })
+        });
+        of_move + of_kind
+    }));
 }
 
 /// Returns transient inputs from the other side's point of view, then padding.

@@ -5,7 +5,9 @@ use std::arch::aarch64::*;
 use super::forward::{self, Arithmetic};
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::layers::{First, Output, Second, Sums, Weights2};
-use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+use crate::{
+    Accumulated, Accumulator, Feature, MAX_LATER, PolicyMove, QuantisedNetwork, QuantisedPolicy,
+};
 
 struct Neon;
 
@@ -133,4 +135,15 @@ pub(super) fn update(
 pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
     // SAFETY: this function enables the same feature.
     unsafe { forward::evaluate::<Neon>(network, position) }
+}
+
+#[target_feature(enable = "neon")]
+pub(super) fn policy(
+    policy: &QuantisedPolicy,
+    accumulator: &Accumulator,
+    moves: &[PolicyMove],
+    logits: &mut Vec<f32>,
+) {
+    // SAFETY: this function enables the same feature.
+    unsafe { forward::policy::<Neon>(policy, accumulator, moves, logits) }
 }

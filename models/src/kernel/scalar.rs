@@ -2,7 +2,9 @@
 
 use super::forward::{self, Arithmetic};
 use crate::layers::{First, Second, Sums, Weights2};
-use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+use crate::{
+    Accumulated, Accumulator, Feature, MAX_LATER, PolicyMove, QuantisedNetwork, QuantisedPolicy,
+};
 
 struct Scalar;
 
@@ -51,4 +53,14 @@ pub(super) fn update(
 pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
     // SAFETY: the scalar kernel needs no special instructions.
     unsafe { forward::evaluate::<Scalar>(network, position) }
+}
+
+pub(super) fn policy(
+    policy: &QuantisedPolicy,
+    accumulator: &Accumulator,
+    moves: &[PolicyMove],
+    logits: &mut Vec<f32>,
+) {
+    // SAFETY: the scalar kernel needs no special instructions.
+    unsafe { forward::policy::<Scalar>(policy, accumulator, moves, logits) }
 }

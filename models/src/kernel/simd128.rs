@@ -6,7 +6,9 @@ use super::forward::{self, Arithmetic};
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::bits::ones;
 use crate::layers::{First, Output, Second, Sums, Weights2};
-use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+use crate::{
+    Accumulated, Accumulator, Feature, MAX_LATER, PolicyMove, QuantisedNetwork, QuantisedPolicy,
+};
 
 struct Simd128;
 
@@ -187,4 +189,14 @@ pub(super) fn update(
 pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
     // SAFETY: this module is compiled only for builds with simd128.
     unsafe { forward::evaluate::<Simd128>(network, position) }
+}
+
+pub(super) fn policy(
+    policy: &QuantisedPolicy,
+    accumulator: &Accumulator,
+    moves: &[PolicyMove],
+    logits: &mut Vec<f32>,
+) {
+    // SAFETY: this module is compiled only for builds with simd128.
+    unsafe { forward::policy::<Simd128>(policy, accumulator, moves, logits) }
 }

@@ -7,7 +7,9 @@ pub(super) mod avx512_vnni {
     use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
     use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{First, Output, Second, Sums, Weights2};
-    use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+    use crate::{
+        Accumulated, Accumulator, Feature, MAX_LATER, PolicyMove, QuantisedNetwork, QuantisedPolicy,
+    };
 
     struct Avx512Vnni;
 
@@ -163,6 +165,17 @@ pub(super) mod avx512_vnni {
         // SAFETY: this function enables the same features.
         unsafe { forward::evaluate::<Avx512Vnni>(network, position) }
     }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub fn policy(
+        policy: &QuantisedPolicy,
+        accumulator: &Accumulator,
+        moves: &[PolicyMove],
+        logits: &mut Vec<f32>,
+    ) {
+        // SAFETY: this function enables the same features.
+        unsafe { forward::policy::<Avx512Vnni>(policy, accumulator, moves, logits) }
+    }
 }
 
 /// AVX2 kernel, 256 bits. `vpmaddubsw` adds two products of bytes in 16 bits: at most 2 * 127 * 127
@@ -173,7 +186,9 @@ pub(super) mod avx2 {
     use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
     use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{First, Output, Second, Sums, Weights2};
-    use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+    use crate::{
+        Accumulated, Accumulator, Feature, MAX_LATER, PolicyMove, QuantisedNetwork, QuantisedPolicy,
+    };
 
     struct Avx2;
 
@@ -316,6 +331,17 @@ pub(super) mod avx2 {
         // SAFETY: this function enables the same features.
         unsafe { forward::evaluate::<Avx2>(network, position) }
     }
+
+    #[target_feature(enable = "avx2")]
+    pub fn policy(
+        policy: &QuantisedPolicy,
+        accumulator: &Accumulator,
+        moves: &[PolicyMove],
+        logits: &mut Vec<f32>,
+    ) {
+        // SAFETY: this function enables the same features.
+        unsafe { forward::policy::<Avx2>(policy, accumulator, moves, logits) }
+    }
 }
 
 /// AVX-VNNI kernel, 256 bits, with `vpdpbusd`. Updates use the AVX2 kernel.
@@ -326,7 +352,9 @@ pub(super) mod avx_vnni {
     use crate::accumulator::{BLOCK, Block};
     use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{Output, Second, Sums, Weights2};
-    use crate::{Accumulated, MAX_LATER, QuantisedNetwork};
+    use crate::{
+        Accumulated, Accumulator, MAX_LATER, PolicyMove, QuantisedNetwork, QuantisedPolicy,
+    };
 
     struct AvxVnni;
 
@@ -392,6 +420,17 @@ pub(super) mod avx_vnni {
     pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         // SAFETY: this function enables the same features.
         unsafe { forward::evaluate::<AvxVnni>(network, position) }
+    }
+
+    #[target_feature(enable = "avx2,avxvnni")]
+    pub fn policy(
+        policy: &QuantisedPolicy,
+        accumulator: &Accumulator,
+        moves: &[PolicyMove],
+        logits: &mut Vec<f32>,
+    ) {
+        // SAFETY: this function enables the same features.
+        unsafe { forward::policy::<AvxVnni>(policy, accumulator, moves, logits) }
     }
 }
 

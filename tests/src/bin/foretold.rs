@@ -11,7 +11,7 @@ use clap::Parser;
 use cozy_chess::{Board, Move};
 use datasets::{Dataset, MoveRecord, Split};
 use engine::{Engine, Evaluator, Handicap, Limits, Outcome, People, Position, Signals};
-use models::{PolicyNetwork, RatingBand};
+use models::RatingBand;
 use records::hash::Random;
 
 /// Measures how many held-out moves of people are foretold, by rating.
@@ -34,14 +34,21 @@ struct Arguments {
     json: bool,
 }
 
-const COLUMNS: [&str; 5] = ["policy", "human", "UCI_Elo", "1 node", "1,000 nodes"];
+const COLUMNS: [&str; 7] = [
+    "policy",
+    "human",
+    "UCI_Elo",
+    "1 node",
+    "1,000 nodes",
+    "30 playouts",
+    "300 playouts",
+];
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let bytes = std::fs::read(&arguments.policy)?;
-    let policy = PolicyNetwork::from_bytes(&bytes);
-    let (policy, metadata) = policy.with_context(|| arguments.policy.display().to_string())?;
-    let people = People::new(policy, metadata);
+    let people = People::from_bytes(&bytes);
+    let people = people.with_context(|| arguments.policy.display().to_string())?;
     let dataset: Dataset<MoveRecord> = Dataset::open_rows(&arguments.dataset)?;
     let mut by_band: BTreeMap<RatingBand, Vec<MoveRecord>> = BTreeMap::new();
     for block in dataset.blocks(Split::Validation)? {
@@ -104,13 +111,13 @@ fn count(people: &People, moves: &[MoveRecord]) -> Result<[usize; COLUMNS.len()]
             ..Limits::default()
         };
         let draw = (random.bits() >> 40) as f32 / (1 << 24) as f32;
+        let signals = Signals {
+            stop: &AtomicBool::new(false),
+            pondering: None,
+            elapsed: &|| Duration::ZERO,
+        };
         let mut search = |limits: &Limits| -> Outcome {
             engine.clear();
-            let signals = Signals {
-                stop: &AtomicBool::new(false),
-                pondering: None,
-                elapsed: &|| Duration::ZERO,
-            };
             engine.search(&position, limits, &signals, &mut |_| {})
         };
         let first = |line: Option<&engine::Line>| line.map(|line| line.pv[0]);
@@ -118,13 +125,21 @@ fn count(people: &People, moves: &[MoveRecord]) -> Result<[usize; COLUMNS.len()]
         let likeliest = likeliest
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .map(|(mv, _)| mv);
-        let chosen: [Option<Move>; COLUMNS.len()] = [
+        let mut chosen: [Option<Move>; COLUMNS.len()] = [
             likeliest,
             first(person.choose(board, &search(&guard).lines, draw)),
             first(handicap.choose(&search(&weakened).lines, |n| (draw * n as f32) as usize)),
             search(&of_nodes(1)).best,
             search(&of_nodes(1000)).best,
+            None,
+            None,
         ];
+        for (slot, nodes) in chosen.iter_mut().rev().zip([300, 30]) {
+            engine.clear();
+            let limits = of_nodes(nodes);
+            let outcome = engine.search_puct(person, &position, &limits, &signals, &mut |_| {});
+            *slot = outcome.best;
+        }
         let played = record.uci().to_string();
         for (count, mv) in foretold.iter_mut().zip(chosen) {
             *count += usize::from(mv.is_some_and(|mv| is_move(board, mv, &played)));

@@ -10,11 +10,12 @@ use std::{env, thread};
 use anyhow::{Result, bail};
 use cozy_chess::{Board, Move};
 use engine::uci::{
-    self, DEFAULT_OVERHEAD, GenFens, Go, SetOption, Style, best_move_line, ended_line, info_line,
+    self, DEFAULT_OVERHEAD, GenFens, Go, SearchKind, SetOption, Style, best_move_line, ended_line,
+    info_line, visits_line,
 };
 use engine::{
-    Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, People, Person, Position, Signals,
-    Syzygy, Tablebase, flipped, position_key, write_fen,
+    Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, People, Person, Position, Report,
+    Signals, Syzygy, Tablebase, flipped, position_key, write_fen,
 };
 use fastrand::Rng;
 use models::{Network, QuantisedNetwork};
@@ -28,6 +29,9 @@ use super::output::{inform, say};
 
 /// Maximum number of refused tablebase files reported by name.
 const MAX_REPORTED_FILES: usize = 8;
+
+/// Maximum number of moves reported with their visits.
+const MAX_REPORTED_MOVES: usize = 10;
 
 /// A job from the session.
 pub enum Job {
@@ -93,6 +97,7 @@ pub struct EngineThread {
     elo: u32,
     people: Option<People>,
     playing_style: Style,
+    search_kind: SearchKind,
     own_book: bool,
     book: Option<Book>,
     tables: TableOptions,
@@ -121,6 +126,7 @@ impl EngineThread {
             elo: MAX_ELO,
             people: None,
             playing_style: Style::default(),
+            search_kind: SearchKind::default(),
             own_book: false,
             book: None,
             tables: TableOptions::default(),
@@ -258,12 +264,19 @@ impl EngineThread {
             }
             SetOption::PolicyFile(path) => {
                 self.people = path.as_deref().map(open_policy).transpose()?;
+                self.engine.clear();
             }
             SetOption::Style(style) => {
                 if style == Style::Human && self.people.is_none() {
                     bail!("Style human needs a policy; set PolicyFile first");
                 }
                 self.playing_style = style;
+            }
+            SetOption::Search(kind) => {
+                if kind == SearchKind::Puct && self.people.is_none() {
+                    bail!("Search puct needs a policy; set PolicyFile first");
+                }
+                self.search_kind = kind;
             }
             #[cfg(feature = "tune")]
             SetOption::Tune(tunable, value) => self.engine.tune(tunable, value),
@@ -335,15 +348,32 @@ impl EngineThread {
             pondering: Some(&control.pondering),
             elapsed: &|| start.elapsed(),
         };
-        let outcome = self
-            .engine
-            .search(position, &limits, &signals, &mut |report| {
-                let line = || info_line(report, board, self.style);
-                if report.rank <= self.lines && say(&line()).is_err() {
-                    // The GUI is gone: stop the search.
-                    control.stop.store(true, Ordering::Relaxed);
+        let by_playouts = self.search_kind == SearchKind::Puct;
+        let priors = self.people.as_ref().filter(|_| by_playouts);
+        let mut report = |report: &Report| {
+            let line = || info_line(report, board, self.style);
+            if report.rank <= self.lines && say(&line()).is_err() {
+                // The GUI is gone: stop the search.
+                control.stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let outcome = match (person, handicap, priors) {
+            (None, None, Some(people)) => {
+                let (engine, person) = (&mut self.engine, people.strongest());
+                let outcome = engine.search_puct(person, position, &limits, &signals, &mut report);
+                for visited in self
+                    .engine
+                    .visited_moves()
+                    .iter()
+                    .take(MAX_REPORTED_MOVES)
+                    .rev()
+                {
+                    inform(&visits_line(visited, board, self.style));
                 }
-            });
+                outcome
+            }
+            _ => self.engine.search(position, &limits, &signals, &mut report),
+        };
         if (1..self.threads).contains(&outcome.threads) {
             let (found, wanted) = (outcome.threads, self.threads);
             inform(&format!(

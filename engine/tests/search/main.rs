@@ -1,6 +1,8 @@
 //! Search results: mates, draws by the rules, limits, panics and bounds.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod puct;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
@@ -391,7 +393,7 @@ fn the_start_is_equal_by_material() {
 /// Late-move pruning of the opponent's replies in PV nodes once made the mover hope for a pawn.
 #[test]
 fn two_plies_promise_no_more_than_one() {
-    let openings = include_str!("../books/openings.epd").lines();
+    let openings = include_str!("../../books/openings.epd").lines();
     let gains = openings.map(|opening| {
         let position = Position::from_fen(&format!("{opening} 0 1")).unwrap();
         let mut engine = Engine::new(Evaluator::embedded().unwrap());
