@@ -16,7 +16,7 @@ pub struct QuantisedPolicy {
     pub(crate) first: First,
     /// Accumulator of an empty board, by rating band.
     bands: Vec<Accumulator>,
-    /// Output rows, `[POLICY_ROWS]`, each at a scale of its own.
+    /// Output layer, a row for each move, then for each kind, each at a scale of its own.
     rows: Vec<Output>,
     kernel: Kernel,
 }

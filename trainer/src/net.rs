@@ -141,10 +141,23 @@ pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
 pub fn on_grid(network: &Network) -> Option<Network> {
     let mut layers = network.layers().to_vec();
     let Layer { weight, bias } = &mut layers[0];
-    for number in weight.iter_mut().chain(bias) {
+    round_to_grid(weight.iter_mut().chain(bias));
+    rounded(&Network::new(network.architecture(), layers))
+}
+
+/// Returns the policy as its file will hold it: all weights in multiples of 1/128, which are exact
+/// in f16 and pack into a byte each ([`models::packed`]).
+pub fn policy_on_grid(mut policy: PolicyNetwork) -> PolicyNetwork {
+    let weights = policy.inputs.iter_mut().chain(&mut policy.moves);
+    let biases = policy.bias.iter_mut().chain(&mut policy.move_bias);
+    round_to_grid(weights.chain(biases));
+    policy
+}
+
+fn round_to_grid<'a>(numbers: impl Iterator<Item = &'a mut f32>) {
+    for number in numbers {
         *number = (*number * f32::from(GRID)).round() / f32::from(GRID);
     }
-    rounded(&Network::new(network.architecture(), layers))
 }
 
 /// Returns the network with its weights rounded to f16. `None` if a weight is not finite.

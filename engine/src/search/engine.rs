@@ -158,7 +158,7 @@ impl Engine {
         report: &mut dyn FnMut(&Report),
     ) -> Outcome {
         self.table.age();
-        // Of quiescence searches; the others count playouts.
+        // The limits of quiescence searches: those of nodes count playouts.
         let within = Limits {
             moves: limits.moves.clone(),
             time: limits.time,

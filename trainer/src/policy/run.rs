@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::batch::reader::read_epoch;
 use crate::error::TrainerError;
 use crate::files::{self, ending};
+use crate::net::policy_on_grid;
 use crate::policy::baseline::TrainingMoves;
 use crate::policy::figures::{PolicyReport, measure};
 use crate::policy::plan::PolicyPlan;
@@ -272,9 +273,7 @@ impl<'a> Run<'a> {
         if !self.trainer.is_finite() {
             return Err(self.diverged("a weight became infinite or NaN".to_string()));
         }
-        // As its file holds it, in f16.
-        let bytes = self.trainer.network().to_bytes(&self.metadata);
-        let (network, _) = PolicyNetwork::from_bytes(&bytes).map_err(self.refused())?;
+        let network = policy_on_grid(self.trainer.network());
         let report = measure(&network, self.dataset, &self.training)?;
         let history = &mut self.history;
         let epoch = PolicyEpoch {

@@ -229,7 +229,7 @@ fn mating_move(board: &Board, moves: impl IntoIterator<Item = Move>) -> Option<u
         let piece = board
             .piece_on(mv.from)
             .expect("a legal move begins on a piece");
-        // What `Checks` does not tell.
+        // `Checks` does not tell these.
         let en_passant = piece == Piece::Pawn
             && mv.from.file() != mv.to.file()
             && board.piece_on(mv.to).is_none();
