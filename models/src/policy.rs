@@ -38,15 +38,16 @@ pub const MAX_POLICY_NEURONS: usize = MAX_FIRST;
 
 const LINES: usize = 1792;
 const UNDERPROMOTIONS: usize = 22 * 3;
-/// Entry of [`INDICES`] for squares that no move connects.
-const NONE: u16 = u16::MAX;
+/// Squares that a queen or a knight reaches from each square of an empty board.
+static REACHED: [u64; 64] = reached();
 
-/// Index of each move without underpromotion, by origin and destination; ascending in both.
-static INDICES: [[u16; 64]; 64] = indices();
+/// Index of each square's first move without underpromotion: they ascend by origin, then by
+/// destination.
+static FIRST_MOVE: [u16; 64] = first_moves();
 
-const fn indices() -> [[u16; 64]; 64] {
-    let mut table = [[NONE; 64]; 64];
-    let (mut from, mut next) = (0usize, 0);
+const fn reached() -> [u64; 64] {
+    let mut reached = [0; 64];
+    let mut from = 0usize;
     while from < 64 {
         let mut to = 0usize;
         while to < 64 {
@@ -54,15 +55,26 @@ const fn indices() -> [[u16; 64]; 64] {
             let ranks = (from / 8).abs_diff(to / 8);
             let line = files == 0 || ranks == 0 || files == ranks;
             if from != to && (line || files * ranks == 2) {
-                table[from][to] = next;
-                next += 1;
+                reached[from] |= 1 << to;
             }
             to += 1;
         }
         from += 1;
     }
+    reached
+}
+
+const fn first_moves() -> [u16; 64] {
+    let reached = reached();
+    let mut first = [0; 64];
+    let (mut from, mut next) = (0, 0);
+    while from < 64 {
+        first[from] = next;
+        next += reached[from].count_ones() as u16;
+        from += 1;
+    }
     assert!(next as usize == LINES);
-    table
+    first
 }
 
 /// A move as the mover sees it, one of [`POLICY_MOVES`].
@@ -95,8 +107,9 @@ impl MoveIndex {
         let [from, to] = [from, to].map(|square| square.seen_by(mover));
         let kind = match promotion {
             None | Some(Piece::Queen) => {
-                let index = INDICES[from][to];
-                return (index != NONE).then_some(MoveIndex(index));
+                let before = REACHED[from] & ((1 << to) - 1);
+                let index = FIRST_MOVE[from] + before.count_ones() as u16;
+                return (REACHED[from] >> to & 1 == 1).then_some(MoveIndex(index));
             }
             Some(Piece::Knight) => 0,
             Some(Piece::Bishop) => 1,
@@ -230,6 +243,15 @@ impl RatingBand {
         }
     }
 
+    /// Returns the least rating; `None` for "unknown".
+    pub fn least(self) -> Option<u16> {
+        match self.0 {
+            0 => None,
+            1 => Some(0),
+            band => Some(100 * (u16::from(band) + 4)),
+        }
+    }
+
     /// Returns the index, below [`RATING_BANDS`].
     #[inline]
     pub fn index(self) -> usize {
@@ -245,12 +267,11 @@ impl RatingBand {
 
 impl fmt::Display for RatingBand {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let from = 100 * (usize::from(self.0) + 4);
-        match self.index() {
-            0 => f.pad("unknown"),
-            1 => f.pad("below 600"),
-            26 => f.pad("3000 and more"),
-            _ => f.pad(&format!("{from} to {}", from + 99)),
+        match (self.0, self.least()) {
+            (_, None) => f.pad("unknown"),
+            (1, _) => f.pad("below 600"),
+            (26, _) => f.pad("3000 and more"),
+            (_, Some(least)) => f.pad(&format!("{least} to {}", least + 99)),
         }
     }
 }
@@ -369,7 +390,7 @@ impl PolicyNetwork {
                 found: layout.to_string(),
             });
         }
-        let metadata: PolicyMetadata = serde_json::from_value(value).map_err(bad)?;
+        let metadata: PolicyMetadata = serde_json::from_str(json).map_err(bad)?;
         let neurons = metadata.neurons;
         if !(1..=MAX_POLICY_NEURONS).contains(&neurons) {
             return Err(NetError::UnknownArchitecture(format!("{neurons} neurons")));

@@ -2,7 +2,7 @@
 //! that rating do not overlook.
 
 use cozy_chess::{Board, Move};
-use models::{NetError, PolicyMetadata, PolicyNetwork, QuantisedPolicy};
+use models::{NetError, PolicyMetadata, PolicyNetwork, QuantisedPolicy, RatingBand};
 
 use crate::evaluation::Score;
 use crate::evaluation::chances::WinModel;
@@ -54,6 +54,11 @@ impl People {
         &self.metadata
     }
 
+    /// Returns the least rating of each band that the policy knows, in ascending order.
+    pub fn ratings(&self) -> impl Iterator<Item = u16> {
+        self.metadata.known_bands().filter_map(RatingBand::least)
+    }
+
     /// Returns a person of the highest rating that the policy knows.
     pub fn strongest(&self) -> Person<'_> {
         self.person(MAX_ELO)
@@ -69,11 +74,14 @@ impl People {
 }
 
 impl Person<'_> {
-    /// Returns the legal moves with the probability of each, of the nearest rating that the policy
-    /// knows.
+    /// Returns the nearest rating that the policy knows.
+    pub fn band(&self) -> RatingBand {
+        self.people.metadata.nearest_band(self.elo as u16)
+    }
+
+    /// Returns the legal moves with the probability of each, of [`Person::band`].
     pub fn moves(&self, board: &Board) -> Vec<(Move, f32)> {
-        let band = self.people.metadata.nearest_band(self.elo as u16);
-        people_moves(&self.people.policy, board, band)
+        people_moves(&self.people.policy, board, self.band())
     }
 
     /// Tightens the limits of the guarding search: the nodes of `UCI_Elo`, and a score for every

@@ -14,6 +14,7 @@ import { linkTo } from "./link";
 import { NetPanel } from "./netpanel";
 import type { NewGame } from "./newgame";
 import { Panels } from "./panels";
+import type { People } from "./people";
 import type { Openings } from "./openings";
 import { hideOver, showOver } from "./overcard";
 import { type RecentGame, recentGames } from "./recent";
@@ -57,10 +58,11 @@ export class App implements Source, ScreenListener, SearchListener {
     private readonly rules: Rules,
     private readonly module: WebAssembly.Module,
     readonly evaluators: Evaluators,
+    readonly people: People,
   ) {
     this.state = new GameState(rules);
     this.keeper = new Keeper(this.state, rules, (saved, side) => this.nameIn(saved.tree?.tags ?? saved.tags, saved, side));
-    this.engines = new Engines(module, rules, evaluators, this.state, this);
+    this.engines = new Engines(module, rules, evaluators, people, this.state, this);
     this.screen = new Screen(this.state, this, this, this.net);
     this.panels = new Panels(rules, this.state, module, this.engines, this);
     this.engines.useThreads(this.screen.engine.threads);
@@ -193,6 +195,16 @@ export class App implements Source, ScreenListener, SearchListener {
   /** Shows the piece that should move, or the move. */
   hint(from: string, to?: string) {
     this.screen.hint([{ orig: from as Key, dest: to as Key | undefined, brush: "green" }]);
+  }
+
+  /** Shows arrows over those of the search. */
+  drawOver(shapes: DrawShape[]) {
+    this.screen.hint(shapes);
+  }
+
+  /** The engine's best move of the position looked at, if it analyses there. */
+  get bestMove(): string | undefined {
+    return this.screen.bestMove;
   }
 
   get puzzling(): boolean {
@@ -590,7 +602,11 @@ export class App implements Source, ScreenListener, SearchListener {
     const { state } = this;
     if (state.playing || this.screen.isEditing) return;
     const { edition } = state;
+    // Mistakes are as common as the policy says; without it that is left out.
+    const known = state.ratings.some(Boolean) && this.people.ratings.length > 0;
+    const policy = known ? this.people.policy().catch((error: unknown) => console.warn(error)) : null;
     const findings = await this.engines.review();
+    await policy;
     if (!findings || state.edition !== edition) return;
     try {
       this.screen.showReview(state.review(findings));

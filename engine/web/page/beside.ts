@@ -20,6 +20,8 @@ export interface Beside {
   /** Files of `nets/`. */
   nets: string[];
   strengths: Strengths | null;
+  /** Least ratings of the bands that the policy knows; `null` without one. */
+  people: { ratings: number[] } | null;
   /** Files of `tables/`: endgame tables. */
   tables: string[];
 }

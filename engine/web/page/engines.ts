@@ -3,6 +3,7 @@ import { Book } from "./book";
 import { Endgames } from "./endgames";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import type { GameState } from "./gamestate";
+import type { People } from "./people";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { Rules } from "./rules";
 import { REVIEW_NODES, type Searcher, find } from "./searcher";
@@ -55,6 +56,7 @@ export class Engines {
     private readonly module: WebAssembly.Module,
     private readonly rules: Rules,
     private readonly evaluators: Evaluators,
+    private readonly people: People,
     private readonly state: GameState,
     private readonly listener: SearchListener,
   ) {
@@ -148,6 +150,11 @@ export class Engines {
         // Before it is used: that would end the search of whoever came later.
         if (generation !== this.generation) return;
         searcher.use(present);
+      }
+      if (searcher instanceof KibitzSearcher && state.sides[side].strength.by === "person") {
+        const policy = await this.people.policy();
+        if (generation !== this.generation) return;
+        searcher.usePolicy(policy);
       }
       const known = searcher instanceof KibitzSearcher ? await this.knownMove(side, searcher) : null;
       if (generation !== this.generation) return;

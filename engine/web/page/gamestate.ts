@@ -346,6 +346,8 @@ export class GameState {
         return { ...request, movetime: strength.value };
       case "elo":
         return { ...request, elo: strength.value };
+      case "person":
+        return { ...request, person: strength.value };
     }
   }
 
@@ -408,10 +410,16 @@ export class GameState {
     this.touched = this.edited = true;
   }
 
+  /** White's and Black's rating by the game's tags, `null` where it has none. */
+  get ratings(): [number | null, number | null] {
+    const [white, black] = SIDES.map((side) => Number.parseInt(this.tag(`${side}Elo`), 10) || null);
+    return [white, black];
+  }
+
   /** Marks the mistakes of the game by what was found at its start and after every move. */
   review(findings: (Finding | null)[]): Review {
     const { tree, at, main: line } = this;
-    const review = this.rules.review({ tree, at, line, findings });
+    const review = this.rules.review({ tree, at, line, findings, ratings: this.ratings });
     this.remember();
     this.take(review.edited, this.position);
     this.touched = this.edited = true;

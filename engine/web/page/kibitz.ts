@@ -7,6 +7,7 @@ interface Exports {
   allocate(length: number): number;
   ask(start: number, length: number): number;
   load_net(start: number, length: number): number;
+  load_policy(start: number, length: number): number;
   answer_start(): number;
 }
 
@@ -90,7 +91,12 @@ export class Kibitz {
     this.call("load_net", new Uint8Array(net));
   }
 
-  private call(name: "ask" | "load_net", bytes: Uint8Array): Partial<Record<Op, unknown>> {
+  /** As `ask`. */
+  loadPolicy(policy: ArrayBufferLike) {
+    this.call("load_policy", new Uint8Array(policy));
+  }
+
+  private call(name: "ask" | "load_net" | "load_policy", bytes: Uint8Array): Partial<Record<Op, unknown>> {
     let text: string;
     try {
       const start = this.exports.allocate(bytes.length);
@@ -108,7 +114,7 @@ export class Kibitz {
     }
     const answer = JSON.parse(text) as Answer;
     if ("error" in answer) throw new Error(answer.error);
-    return answer.ok;
+    return answer.ok as Partial<Record<Op, unknown>>;
   }
 
   private read(start: number, length: number): string {

@@ -12,6 +12,7 @@ export class KibitzSearcher implements Searcher {
   private worker: Worker | null = null;
   private team: Team | null = null;
   private pending: PendingSearch | null = null;
+  private policy: ArrayBuffer | undefined;
   /** Ends what waits for the worker's end. */
   private leave = new AbortController();
 
@@ -28,6 +29,13 @@ export class KibitzSearcher implements Searcher {
     this.close();
   }
 
+  /** Knows what people play from the next search on. */
+  usePolicy(policy: ArrayBuffer) {
+    if (policy === this.policy) return;
+    this.policy = policy;
+    this.close();
+  }
+
   /** Searches with so many threads from the next search on. */
   useThreads(threads: number) {
     if (threads === this.threads) return;
@@ -38,7 +46,7 @@ export class KibitzSearcher implements Searcher {
   search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
     // Searches by nodes or depth must be repeatable, and those at a rating weak: no helpers.
-    const joint = this.threads > 1 && !request.nodes && !request.depth && !request.elo;
+    const joint = this.threads > 1 && !request.nodes && !request.depth && !request.elo && !request.person;
     if (joint && !this.team) {
       this.endWorker();
       this.team = this.join();
@@ -117,9 +125,9 @@ export class KibitzSearcher implements Searcher {
       event.preventDefault();
       failed(new Error(event.message || "its worker could not be loaded"));
     };
-    const { module, team } = this;
+    const { module, team, policy } = this;
     const { kind, net } = this.evaluator;
-    worker.postMessage({ task: "start", module, evaluator: { kind, net }, memory: team?.memory, lock } satisfies ToWorker);
+    worker.postMessage({ task: "start", module, evaluator: { kind, net }, policy, memory: team?.memory, lock } satisfies ToWorker);
     return worker;
   }
 }

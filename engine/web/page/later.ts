@@ -2,4 +2,5 @@
 export { Inside } from "./inside";
 export { Learn } from "./learn";
 export { MatchPanel } from "./match";
+export { PeoplePanel } from "./peoplepanel";
 export { Why } from "./why";

@@ -14,6 +14,7 @@ import { compile } from "./module";
 import { type NewGame, askNewGame, gameAt } from "./newgame";
 import { connectOpenPanel } from "./openpanel";
 import { Openings } from "./openings";
+import { People } from "./people";
 import { Practice } from "./practice";
 import { Rules } from "./rules";
 import { connectShare } from "./share";
@@ -26,7 +27,8 @@ function begin(module: WebAssembly.Module, kibitz: Kibitz) {
   welcome((rating) => app.begin(gameAt(rating)));
   const rules = new Rules(kibitz);
   const evaluators = new Evaluators();
-  const app = new App(rules, module, evaluators);
+  const people = new People(rules);
+  const app = new App(rules, module, evaluators, people);
   // A link replaces the tab's game, and so that game has to be there first.
   const own = readLink(location.hash) !== null && app.resume(true);
   if (!follow(app) && !own && !app.resume()) app.changed();
@@ -56,7 +58,7 @@ async function later(app: App, evaluators: Evaluators) {
   const warn = (error: unknown) => console.warn(error);
   await Promise.all([
     Openings.fetch().then((openings) => app.nameOpenings(openings)).catch(warn),
-    evaluators.list().then(() => app.recallEvaluators()).catch(warn),
+    Promise.all([evaluators.list(), app.people.list()]).then(() => app.recallEvaluators()).catch(warn),
   ]);
   try {
     if (import.meta.env.PROD) await navigator.serviceWorker?.register("./sw.js");
@@ -68,12 +70,15 @@ async function later(app: App, evaluators: Evaluators) {
 function connect(app: App, rules: Rules, module: WebAssembly.Module) {
   let newest: NewGame;
   click("new", async () => {
-    const game = await askNewGame(app.evaluators, app.begun);
+    const game = await askNewGame(app.evaluators, app.people, app.begun);
     if (!game) return;
     newest = game;
     try {
       // So that they are at hand when their turn comes.
-      await Promise.all([game.white, game.black].map(({ evaluator }) => evaluator && app.evaluators.get(evaluator)));
+      await Promise.all([game.white, game.black].flatMap(({ evaluator, strength }) => [
+        evaluator && app.evaluators.get(evaluator),
+        strength.by === "person" && app.people.policy(),
+      ]));
       // While they came another game may have begun.
       if (newest === game) app.begin(game);
     } catch (error) {

@@ -5,6 +5,7 @@ import type { ClockSetting } from "./clock";
 import { $ } from "./dom";
 import type { Evaluators } from "./evaluators";
 import { sentence } from "./format";
+import type { People } from "./people";
 import { Select } from "./select";
 import { HUMAN, RATINGS, SIDES, type Side, type Strength, strengthText } from "./side";
 import { fields } from "./saved";
@@ -24,12 +25,14 @@ export interface NewGame {
 
 type Mode = "kibitz" | "people" | "engines" | "stockfish" | "analysis";
 
+type Stepped = Exclude<Strength["by"], "full">;
+
 interface Choices {
   mode: Mode;
   color: Color | "random";
   strength: Strength["by"];
   /** Places on the sliders. */
-  steps: Record<keyof typeof STEPS, number>;
+  steps: Record<Stepped, number>;
   clock: string;
   minutes: number;
   seconds: number;
@@ -39,7 +42,10 @@ interface Choices {
   black: string;
 }
 
-const STEPS = {
+/** Strengths with a slider, and what its places stand for. */
+const STEPS: Record<Stepped, number[]> = {
+  /** Ratings that the policy knows, once they are listed. */
+  person: [],
   elo: Array.from({ length: (RATINGS.most - RATINGS.least) / 50 + 1 }, (_, index) => RATINGS.least + 50 * index),
   depth: Array.from({ length: 24 }, (_, index) => index + 1),
   nodes: [100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7],
@@ -50,7 +56,7 @@ const FIRST: Choices = {
   mode: "kibitz",
   color: "white",
   strength: "elo",
-  steps: { elo: 16, depth: 7, nodes: 4, time: 3 },
+  steps: { elo: 16, person: 0, depth: 7, nodes: 4, time: 3 },
   clock: "none",
   minutes: 5,
   seconds: 3,
@@ -69,7 +75,7 @@ const MODES: [Mode, string][] = [
 ];
 const COLORS: [Choices["color"], string][] = [["white", "White"], ["random", "Random"], ["black", "Black"]];
 const STRENGTHS: [Strength["by"], string][] = [
-  ["elo", "A rating"], ["full", "Full strength"],
+  ["elo", "A rating"], ["person", "Like people of a rating"], ["full", "Full strength"],
   ["depth", "By depth"], ["nodes", "By nodes"], ["time", "By time a move"],
 ];
 const CLOCKS: [string, string][] = [
@@ -92,18 +98,21 @@ const LEAST_CLOCK = 10_000;
 /** Rounds a stored value and clamps it to `0..=most`; 0 if it is not a number. */
 const within = (value: unknown, most: number) => Math.min(Math.max(Math.round(Number(value)) || 0, 0), most);
 
+/** Returns the strengths that are offered: like people only where there is a policy. */
+const strengths = () => STRENGTHS.filter(([by]) => by !== "person" || STEPS.person.length > 0);
+
 /** Returns the choices of the last time that are still offered. */
 function remembered(): Choices {
   const kept = fields(load("new"));
   const one = <T extends string>(choices: [T, string][], value: unknown, otherwise: T): T =>
     choices.find(([id]) => id === value)?.[0] ?? otherwise;
   const steps = fields(kept.steps);
-  const step = (by: keyof typeof STEPS) => within(steps[by] ?? FIRST.steps[by], STEPS[by].length - 1);
+  const step = (by: Stepped) => within(steps[by] ?? FIRST.steps[by], STEPS[by].length - 1);
   return {
     mode: one(MODES, kept.mode, FIRST.mode),
     color: one(COLORS, kept.color, FIRST.color),
-    strength: one(STRENGTHS, kept.strength, FIRST.strength),
-    steps: { elo: step("elo"), depth: step("depth"), nodes: step("nodes"), time: step("time") },
+    strength: one(strengths(), kept.strength, FIRST.strength),
+    steps: { elo: step("elo"), person: step("person"), depth: step("depth"), nodes: step("nodes"), time: step("time") },
     clock: one(CLOCKS, kept.clock, FIRST.clock),
     minutes: within(kept.minutes ?? FIRST.minutes, MOST.minutes),
     seconds: within(kept.seconds ?? FIRST.seconds, MOST.seconds),
@@ -115,7 +124,8 @@ function remembered(): Choices {
 }
 
 /** Asks what to play; `null` where the visitor would rather not. */
-export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewGame | null> {
+export function askNewGame(evaluators: Evaluators, people: People, begun: boolean): Promise<NewGame | null> {
+  STEPS.person = people.ratings;
   const dialog = $<HTMLDialogElement>("new-dialog");
   const chosen = remembered();
   // Analysis keeps the moves of the game by default.
@@ -150,7 +160,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
       {text}
     </label>
   );
-  const slider = (by: keyof typeof STEPS) => (
+  const slider = (by: Stepped) => (
     <div class="pair" id="slider-field">
       <label for="slider">How strong</label>
       <span class="slide">
@@ -176,7 +186,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
         {radios("mode", "Who plays", MODES)}
         {mode === "kibitz" && radios("color", "Your colour", COLORS)}
         {mode === "stockfish" && radios("color", "Kibitz’s colour", COLORS)}
-        {rated && select("strength", "Strength", STRENGTHS)}
+        {rated && select("strength", "Strength", strengths())}
         {rated && by !== "full" && slider(by)}
         {mode === "engines" && SIDES.map((side) => select(side, `${sentence(side)}’s evaluator`, evaluators.options(), evaluators.orDefault(chosen[side])))}
         {timed && select("clock", "Clock", CLOCKS)}

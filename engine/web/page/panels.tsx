@@ -7,17 +7,19 @@ import type { GameState } from "./gamestate";
 import type { Inside } from "./inside";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { MatchPanel } from "./match";
+import type { PeoplePanel } from "./peoplepanel";
 import { GamesPanel } from "./games";
 import type { Rules } from "./rules";
 import type { Why } from "./why";
 
-/** Tabs that show how the net evaluates the position. */
-const TELLING = ["net", "inside", "why"];
+/** Tabs that would help in a game. */
+const TELLING = ["net", "inside", "why", "people"];
 
 export class Panels {
   private inside: Promise<Inside> | null = null;
   private why: Promise<Why> | null = null;
   private match: Promise<MatchPanel> | null = null;
+  private people: Promise<PeoplePanel> | null = null;
   private readonly games: GamesPanel;
   private searcher: KibitzSearcher | null = null;
   /** The note in a silent tab. */
@@ -41,6 +43,7 @@ export class Panels {
     if (this.app.silent) return this.keepSilent();
     if (!$("panel-inside").hidden) void this.showInside();
     if (!$("panel-why").hidden) void this.showWhy();
+    if (!$("panel-people").hidden) void this.showPeople();
   }
 
   /** Says why the open tab is silent. */
@@ -74,6 +77,20 @@ export class Panels {
     const name = state.at ? state.named(state.at) : "";
     const fen = state.fenOf(state.shownNode.parent);
     why.show({ game: state.shown, fen, name, orientation: state.orientation, evaluator: this.engines.evaluator.id });
+  }
+
+  private async showPeople() {
+    const { app, state } = this;
+    this.people ??= import("./later").then(async ({ PeoplePanel }) => {
+      await app.people.list();
+      return new PeoplePanel(app.people, {
+        chosen: (uci) => app.moved(uci),
+        drawn: (shapes) => app.drawOver(shapes),
+      });
+    });
+    const people = await this.people;
+    if (app.silent) return;
+    people.show({ game: state.shown, best: app.bestMove, over: Boolean(state.position.ending) });
   }
 
   private async showMatch() {

@@ -90,7 +90,7 @@ export class PuzzleSearch {
       findings.push(finding);
     }
     const line = game.moves.map((_, index) => index + 1);
-    const { mistakes } = this.rules.review({ tree, at: 0, line, findings });
+    const { mistakes } = this.rules.review({ tree, at: 0, line, findings, ratings: [null, null] });
     return mistakes
       .filter(({ loss, side, better }) => loss >= LEAST_LOSS && sides.includes(side) && better.length)
       .map(({ node, side, loss, better }) => ({

@@ -1,14 +1,15 @@
 /** Rules, notation and evaluation, answered at once on the main thread. */
 import type { Evaluator } from "./evaluators";
 import { Breakdown, type Kibitz, type ReplyTo } from "./kibitz";
-import type { Edit, Edited, Game, GameReport, GameText, InsideRequest, MoveChange, MoveValue, NetDescription, NetworkReport, PositionEvaluation, PositionReport, ReadGame, Request, Review, ReviewRequest, Tree, WrittenGame } from "./types";
+import type { Edit, Edited, Game, GameReport, GameText, InsideRequest, MoveChange, MoveValue, NetDescription, NetworkReport, PeopleMove, PositionEvaluation, PositionReport, ReadGame, Request, Review, ReviewRequest, Tree, WrittenGame } from "./types";
 
 /** Evaluator of the module. */
 type Source = Pick<Evaluator, "kind" | "net">;
 
 export class Rules {
   private source: Source = { kind: "network", net: null };
-  /** Whether the module has loaded `source`; a breakdown loses it. */
+  private policy: ArrayBuffer | null = null;
+  /** Whether the module has loaded `source` and `policy`; a breakdown loses them. */
   private loaded = true;
 
   constructor(private readonly kibitz: Kibitz) {}
@@ -55,6 +56,7 @@ export class Rules {
   }
 
   review(request: ReviewRequest): Review {
+    if (!this.loaded) this.load();
     return this.ask({ op: "review", ...request });
   }
 
@@ -94,6 +96,18 @@ export class Rules {
     return this.ask({ op: "change", ...game });
   }
 
+  /** From now on knows what people play; throws where the policy cannot be read. */
+  loadPolicy(policy: ArrayBuffer) {
+    this.kibitz.loadPolicy(policy);
+    this.policy = policy;
+  }
+
+  /** The legal moves, those that most people of a rating play first. */
+  people(game: Game, rating: number): PeopleMove[] {
+    if (!this.loaded) this.load();
+    return this.ask({ op: "people", game, rating }).sort((one, other) => other.share - one.share);
+  }
+
   /** From now on evaluates with this evaluator; throws where it is of no use, and keeps the one before. */
   use(source: Source): NetDescription {
     const before = this.source;
@@ -113,6 +127,7 @@ export class Rules {
   private load(): NetDescription {
     const { kind, net } = this.source;
     if (net) this.kibitz.loadNet(net);
+    if (this.policy && !this.loaded) this.kibitz.loadPolicy(this.policy);
     const description = this.ask({ op: "use", kind, embedded: !net });
     this.loaded = true;
     return description;

@@ -86,6 +86,7 @@ const strength: Reader<Strength> = (kept) => {
   const level = LEVELS[String(by)];
   if (level) return { by: "elo", value: level };
   if (by === "elo") return { by, value: Math.min(Math.max(whole(value), RATINGS.least), RATINGS.most) };
+  if (by === "person" && whole(value) >= 0) return { by, value: whole(value) };
   for (const limit of LIMITS) if (by === limit && whole(value) > 0) return { by: limit, value: whole(value) };
   return { by: oneOf("full")(by) };
 };

@@ -1,6 +1,7 @@
 /** Player of a side, and its strength. */
 import type { Evaluators } from "./evaluators";
 import { count } from "./format";
+import { bandText } from "./people";
 import type { SideName } from "./types";
 
 export type Who = "human" | "kibitz" | "stockfish";
@@ -13,7 +14,7 @@ export const RATINGS = { least: 400, usual: 1200, most: 2850 };
 
 export type Strength =
   | { by: "full" }
-  | { by: "elo" | (typeof LIMITS)[number]; value: number };
+  | { by: "elo" | "person" | (typeof LIMITS)[number]; value: number };
 
 export interface Side {
   who: Who;
@@ -40,6 +41,8 @@ export function strengthText(strength: Strength): string {
       return `${strength.value / 1000} s a move`;
     case "elo":
       return `rated ${strength.value}`;
+    case "person":
+      return `like people rated ${bandText(strength.value)}`;
     case "full":
       return "full strength";
   }

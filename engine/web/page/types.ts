@@ -374,6 +374,32 @@ found: WhiteScore | null,
 curve: WhiteScore | null, };
 
 /**
+ * A legal move and the share of people who play it.
+ */
+export type PeopleMove = { 
+/**
+ * Move in UCI notation.
+ */
+uci: string, san: string, 
+/**
+ * Probability, `0..=1`.
+ */
+share: number, };
+
+/**
+ * A question what people of a rating play.
+ */
+export type PeopleRequest = { rating: number, 
+/**
+ * FEN; `null` for the standard start.
+ */
+start: string | null, 
+/**
+ * UCI moves.
+ */
+moves: Array<string>, };
+
+/**
  * A kind of piece, in lower case.
  */
 export type PieceName = "pawn" | "knight" | "bishop" | "rook" | "queen" | "king";
@@ -403,6 +429,19 @@ fen: string,
  * Hash of the position after the move.
  */
 key: string, check: boolean, capture: boolean, castles: boolean, };
+
+/**
+ * Description of a policy.
+ */
+export type PolicyDescription = { 
+/**
+ * Least ratings of the bands that it knows, 100 points wide, in ascending order.
+ */
+ratings: Array<number>, 
+/**
+ * Number of training moves; `null` if the file does not have it.
+ */
+moves: number | null, };
 
 /**
  * The value of a position and of each piece in it, in pawns from White's view.
@@ -436,9 +475,10 @@ export type ReadGame = { tree: Tree, report: TreeReport, result: string | null,
 faults: Array<string>, };
 
 /**
- * The reply to the request of the same name. Loading a network replies `use`.
+ * The reply to the request of the same name. Loading a network replies `use`, loading a policy
+ * `policy`.
  */
-export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "inside": NetworkReport | null } | { "weigh": Array<MoveValue> } | { "change": MoveChange | null } | { "use": NetDescription } | { "search": SearchResult } | { "help": number };
+export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "inside": NetworkReport | null } | { "weigh": Array<MoveValue> } | { "change": MoveChange | null } | { "people": Array<PeopleMove> } | { "use": NetDescription } | { "policy": PolicyDescription } | { "search": SearchResult } | { "help": number };
 
 /**
  * A request of the page.
@@ -451,7 +491,7 @@ start: string | null,
 /**
  * UCI moves.
  */
-moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "inside" } & InsideRequest | { "op": "weigh" } & Game | { "op": "change" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest | { "op": "help" } & HelpRequest;
+moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "inside" } & InsideRequest | { "op": "weigh" } & Game | { "op": "change" } & Game | { "op": "people" } & PeopleRequest | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest | { "op": "help" } & HelpRequest;
 
 /**
  * A reviewed game: its tree with glyphs, comments and better lines.
@@ -469,7 +509,12 @@ line: Array<number>,
 /**
  * Search results of the start and of the position after each move.
  */
-findings: Array<Finding | null>, };
+findings: Array<Finding | null>, 
+/**
+ * White's and Black's rating, `null` where it is unknown. With a policy a mistake's text says
+ * how many people of that rating make it.
+ */
+ratings: [number | null, number | null], };
 
 /**
  * A search with its limits; without any it runs until the worker is terminated.
@@ -483,6 +528,10 @@ movetime?: number, clock?: MoverClock,
  * Rating to play at; full strength by default.
  */
 elo?: number, 
+/**
+ * Rating of the person to play like; takes precedence over `elo`.
+ */
+person?: number, 
 /**
  * Number of lines to report, 1 by default.
  */

@@ -24,13 +24,14 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
 self.onmessageerror = () => post({ failed: "the engine did not reach its worker", by: "engine" });
 
 /** An instance with its evaluator; `null` where there is none, which the page has been told. */
-async function start({ module, evaluator, memory, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
+async function start({ module, evaluator, policy, memory, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
   let by: "engine" | "evaluator" = "engine";
   try {
     if (lock) await hold(lock);
     const kibitz = await Kibitz.start(module, (iteration) => post({ iteration }), memory);
     by = "evaluator";
     if (evaluator.net) kibitz.loadNet(evaluator.net);
+    if (policy) kibitz.loadPolicy(policy);
     kibitz.ask({ op: "use", kind: evaluator.kind, embedded: !evaluator.net });
     post({ ready: true });
     return kibitz;

@@ -7,6 +7,8 @@ export type ToWorker =
       task: "start";
       module: WebAssembly.Module;
       evaluator: Pick<Evaluator, "kind"> & { net: ArrayBufferLike | null };
+      /** To play like people. */
+      policy?: ArrayBufferLike;
       /** Shared memory of the team that the worker belongs to. */
       memory?: WebAssembly.Memory;
       /** To be held as long as the worker lives. */

@@ -2,6 +2,7 @@
 // the nets of models/ beside the embedded one with their measured strengths, and the docs that
 // the tour links to. TABLES is an optional folder of Syzygy tables.
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 
 const root = new URL("../", import.meta.url);
@@ -13,16 +14,17 @@ const { exports } = await WebAssembly.instantiate(module, {
   shared: { words: () => 0, load: () => 0n, store() {}, find: () => 0 },
 });
 
-function ask(request) {
-  const bytes = new TextEncoder().encode(JSON.stringify(request));
+function call(name, bytes) {
   const start = exports.allocate(bytes.length);
   new Uint8Array(exports.memory.buffer, start, bytes.length).set(bytes);
-  const length = exports.ask(start, bytes.length);
+  const length = exports[name](start, bytes.length);
   const answer = new Uint8Array(exports.memory.buffer, exports.answer_start(), length);
   const { ok, error } = JSON.parse(new TextDecoder().decode(answer));
-  if (error) throw new Error(`${JSON.stringify(request)}: ${error}`);
-  return ok[request.op];
+  if (error) throw new Error(`${name}: ${error}`);
+  return ok;
 }
+
+const ask = (request) => call("ask", new TextEncoder().encode(JSON.stringify(request)))[request.op];
 
 /** Hexadecimal digits kept of a position's key, as in `page/openings.ts`. */
 const KEY = 8;
@@ -61,6 +63,11 @@ const files = (await readdir(models)).filter(
 );
 for (const file of files) await copyFile(new URL(file, models), new URL(file, nets));
 
+// The policy compresses to half, and many hosts do not compress such files.
+const policy = await open("../../models/policies/people.safetensors");
+await writeFile(new URL("people.safetensors.gz", nets), gzipSync(policy, { level: 9 }));
+const { policy: people } = call("load_policy", policy);
+
 // Skip strengths measured on another version of a net.
 const { strengths, nodes, games, commit } = JSON.parse(await readFile(new URL("strengths.json", models)));
 const embedded = process.env.KIBITZ_NET ?? new URL("default.safetensors", models);
@@ -84,6 +91,6 @@ if (process.env.TABLES) {
 }
 
 // Strengths are relative to the default net, and meaningless without it.
-const beside = { nets: files.sort(), strengths: measured.default ? { nodes, games, commit, elo: measured } : null, tables: tableFiles };
+const beside = { nets: files.sort(), strengths: measured.default ? { nodes, games, commit, elo: measured } : null, people, tables: tableFiles };
 await writeFile(new URL("public/beside.json", root), JSON.stringify(beside) + "\n");
 console.log(`${names.size} opening positions, ${openings.length} lines, ${files.length} nets beside the default one, ${tableFiles.length} endgame tables`);

@@ -16,7 +16,7 @@ const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString("base64");
 const beside = JSON.parse(await text("beside.json"));
 /** Gzipped files by name, without tables. */
 const files = { "beside.json": packed(JSON.stringify({ ...beside, tables: [] })) };
-const nets = beside.nets.map((net) => `nets/${net}`);
+const nets = [...beside.nets, "people.safetensors.gz"].map((net) => `nets/${net}`);
 for (const path of [asset(/simd.*wasm$/), asset(/plain.*wasm$/), "openings.tsv", "lines.txt", ...nets]) files[nameOf(path)] = packed(await read(path));
 const worker = asset(/^worker.*js$/);
 const workers = { [nameOf(worker)]: await text(worker) };

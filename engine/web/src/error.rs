@@ -23,6 +23,8 @@ pub enum RequestError {
     NoMove(String),
     #[error(transparent)]
     Net(#[from] NetError),
+    #[error("no policy is loaded")]
+    NoPolicy,
     /// The network's output is infinite or NaN.
     #[error("the network's values overflow")]
     NotFinite,

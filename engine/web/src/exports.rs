@@ -134,6 +134,20 @@ pub unsafe extern "C" fn load_net(start: *mut u8, length: usize) -> usize {
     })
 }
 
+/// Loads the `.safetensors` file of a policy; returns the answer's length in bytes.
+///
+/// # Safety
+/// As for [`ask`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn load_policy(start: *mut u8, length: usize) -> usize {
+    // SAFETY: as the caller promises.
+    let policy = unsafe { take(start, length) };
+    STATE.with_borrow_mut(|state| {
+        state.answer = state.session.load_policy(&policy);
+        state.answer.len()
+    })
+}
+
 /// Returns the address of the last answer, valid until the next request.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer_start() -> *const u8 {

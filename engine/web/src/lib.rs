@@ -27,6 +27,7 @@ mod game;
 mod host;
 mod inside;
 mod names;
+mod people;
 mod pgn;
 mod review;
 mod rules;

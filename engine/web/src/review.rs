@@ -1,7 +1,7 @@
 //! Review of a finished game: mistakes, better lines, and each side's accuracy.
 
-use engine::cozy_chess::{Board, Color, util};
-use engine::{parse_move, write_move};
+use engine::cozy_chess::{Board, Color, Move, util};
+use engine::{People, Person, parse_move, write_move};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RequestError;
@@ -39,6 +39,9 @@ pub struct ReviewRequest {
     line: Vec<usize>,
     /// Search results of the start and of the position after each move.
     findings: Vec<Option<Finding>>,
+    /// White's and Black's rating, `null` where it is unknown. With a policy a mistake's text says
+    /// how many people of that rating make it.
+    ratings: [Option<u32>; 2],
 }
 
 /// Accuracy and mistake counts of one side.
@@ -77,12 +80,13 @@ pub struct Review {
 }
 
 /// Reviews a game: adds glyphs, comments and better lines to its tree.
-pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
+pub fn review(request: ReviewRequest, people: Option<&People>) -> Result<Review, RequestError> {
     let ReviewRequest {
         mut tree,
         at,
         line,
         findings,
+        ratings,
     } = request;
     let walk = Walk::of(&tree)?;
     let mut sides = [Tally::default(); 2];
@@ -116,10 +120,14 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
         };
         tally.fault(glyph);
         let best = best.map(|best| parse_move(board, best)).transpose()?;
-        let text = match best {
+        let mut text = match best {
             Some(best) => format!("{word}. {} was best.", util::display_san_move(board, best)),
             None => format!("{word}."),
         };
+        if let (Some(people), Some(rating)) = (people, ratings[mover as usize]) {
+            let played = parse_move(board, &tree.nodes[node].uci)?;
+            text += &people_who_play(people.person(rating), board, played);
+        }
         mark(&mut tree.nodes[node], glyph, &text);
         add_line(&mut tree, parent, &better);
         mistakes.push(Mistake {
@@ -136,6 +144,18 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
         black: sides[Color::Black as usize].review(),
         mistakes,
     })
+}
+
+/// Returns a sentence on how many people play a move.
+fn people_who_play(person: Person, board: &Board, played: Move) -> String {
+    let moves = person.moves(board);
+    let share = moves.iter().find(|(mv, _)| *mv == played);
+    let percent = 100.0 * share.map_or(0.0, |(_, share)| f64::from(*share));
+    let percent = match percent {
+        ..1.0 => "Fewer than 1 %".to_string(),
+        _ => format!("{percent:.0} %"),
+    };
+    format!(" {percent} of people rated {} play it.", person.band())
 }
 
 /// Returns the mover's winning chance, `0..=1`, by Lichess's curve.
@@ -239,6 +259,7 @@ impl Tally {
 mod tests {
     use super::*;
     use crate::game::Game;
+    use models::{PolicyMetadata, PolicyNetwork};
 
     fn finding(centipawns: i32, pv: &str) -> Option<Finding> {
         Some(Finding {
@@ -267,12 +288,32 @@ mod tests {
                 }),
                 None,
             ],
+            ratings: [None; 2],
         }
     }
 
     #[test]
+    fn a_policy_says_how_many_people_make_a_mistake() {
+        let policy = PolicyNetwork::random(8, 1);
+        let people = People::new(&policy, PolicyMetadata::new(8, "test")).unwrap();
+        let request = ReviewRequest {
+            ratings: [Some(1500), None],
+            ..fools_mate()
+        };
+        let review = review(request, Some(&people)).unwrap();
+        let text = &review.mistakes[1].text;
+        let told = text.strip_prefix("Blunder. Nc3 was best. ").unwrap();
+        let percent: f64 = told.split(' ').next().unwrap().parse().unwrap();
+        assert!((1.0..20.0).contains(&percent), "{text}");
+        assert!(
+            told.ends_with(" % of people rated unknown play it."),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn annotates_and_lists_mistakes() {
-        let review = review(fools_mate()).unwrap();
+        let review = review(fools_mate(), None).unwrap();
         let texts: Vec<&str> = review
             .mistakes
             .iter()
@@ -308,7 +349,7 @@ mod tests {
         let mut request = fools_mate();
         request.tree.nodes[3].glyphs = vec![5];
         request.tree.nodes[3].comment = "Bold.".to_string();
-        let review = review(request).unwrap();
+        let review = review(request, None).unwrap();
         let node = &review.edited.tree.nodes[3];
         assert_eq!((&node.glyphs, node.comment.as_str()), (&vec![5], "Bold."));
     }
@@ -331,19 +372,23 @@ mod tests {
                 finding(400, "e1g1 d8c8"),
                 finding(0, "d8c8"),
             ],
+            ratings: [None; 2],
         };
-        let review = review(request).unwrap();
+        let review = review(request, None).unwrap();
         assert!(review.mistakes.is_empty());
         assert_eq!(review.edited.tree.nodes.len(), 4);
     }
 
     #[test]
     fn a_second_review_adds_nothing() {
-        let first = review(fools_mate()).unwrap();
-        let again = review(ReviewRequest {
-            tree: first.edited.tree.clone(),
-            ..fools_mate()
-        });
+        let first = review(fools_mate(), None).unwrap();
+        let again = review(
+            ReviewRequest {
+                tree: first.edited.tree.clone(),
+                ..fools_mate()
+            },
+            None,
+        );
         assert_eq!(again.unwrap().edited.tree, first.edited.tree);
     }
 
@@ -351,12 +396,12 @@ mod tests {
     fn mismatched_requests_do_not_panic() {
         let mut request = fools_mate();
         request.line.push(99);
-        assert!(review(request).is_err());
+        assert!(review(request, None).is_err());
         let mut request = fools_mate();
         request.findings.truncate(1);
-        assert_eq!(review(request).unwrap().white.accuracy, None);
+        assert_eq!(review(request, None).unwrap().white.accuracy, None);
         let mut request = fools_mate();
         request.findings[0] = finding(900, "e2e5");
-        assert!(review(request).is_err());
+        assert!(review(request, None).is_err());
     }
 }

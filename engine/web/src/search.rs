@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use engine::cozy_chess::{Board, Color, Move, util};
 use engine::{
-    ClockState, Engine, Handicap, Limits, Line, Report, ScoreBound, Signals, TimeBudget,
+    ClockState, Engine, Handicap, Limits, Line, People, Report, ScoreBound, Signals, TimeBudget,
     is_chess960, write_move,
 };
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,8 @@ pub struct SearchRequest {
     clock: Option<MoverClock>,
     /// Rating to play at; full strength by default.
     elo: Option<u32>,
+    /// Rating of the person to play like; takes precedence over `elo`.
+    person: Option<u32>,
     /// Number of lines to report, 1 by default.
     lines: Option<usize>,
     /// Random number in `0..1` that picks among the moves which the rating allows.
@@ -144,6 +146,7 @@ impl PageEngine {
     pub fn search(
         &mut self,
         evaluator: &SelectedEvaluator,
+        people: Option<&People>,
         request: &SearchRequest,
         host: &dyn Host,
     ) -> Result<SearchResult, RequestError> {
@@ -152,8 +155,14 @@ impl PageEngine {
         let board = position.board();
         let handicap = request.handicap();
         let mut limits = request.limits();
-        if let Some(handicap) = handicap {
-            handicap.apply(&mut limits);
+        let person = match request.person {
+            Some(rating) => Some(people.ok_or(RequestError::NoPolicy)?.person(rating)),
+            None => None,
+        };
+        match (person, handicap) {
+            (Some(person), _) => person.apply(&mut limits),
+            (None, Some(handicap)) => handicap.apply(&mut limits),
+            (None, None) => {}
         }
         let milliseconds = || (host.now() - begun).max(0.0);
         let elapsed = || Duration::from_secs_f64(milliseconds() / 1000.0);
@@ -179,9 +188,10 @@ impl PageEngine {
             near = number;
             ((chance * number as f64) as usize).min(number - 1)
         };
-        let chosen: Option<&Line> = match handicap {
-            Some(handicap) => handicap.choose(&outcome.lines, pick),
-            None => outcome.lines.first(),
+        let chosen: Option<&Line> = match (person, handicap) {
+            (Some(person), _) => person.choose(board, &outcome.lines, chance as f32),
+            (None, Some(handicap)) => handicap.choose(&outcome.lines, pick),
+            (None, None) => outcome.lines.first(),
         };
         let best = chosen.map_or(outcome.best, |line| line.pv.first().copied());
         let score = chosen.map_or(outcome.score, |line| line.score);

@@ -1,5 +1,6 @@
 //! The request protocol, and the session that answers it.
 
+use engine::People;
 use models::NetError;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,7 @@ use crate::evaluator::{EvaluationKind, NetDescription, PositionEvaluation, Selec
 use crate::game::Game;
 use crate::host::Host;
 use crate::inside::{InsideRequest, NetworkReport};
+use crate::people::{self, PeopleMove, PeopleRequest, PolicyDescription};
 use crate::pgn::{self, GameText, ReadGame, WrittenGame};
 use crate::review::{Review, ReviewRequest, review};
 use crate::rules::{
@@ -66,6 +68,9 @@ pub(crate) enum Request {
     Weigh(Game),
     /// Describes what the last move changed; `null` if no move was played.
     Change(Game),
+    /// Returns the legal moves of a game's last position with the share of people who play each;
+    /// needs a policy.
+    People(PeopleRequest),
     /// Selects the evaluation, with the last loaded network or the embedded one.
     Use {
         kind: EvaluationKind,
@@ -77,7 +82,8 @@ pub(crate) enum Request {
     Help(HelpRequest),
 }
 
-/// The reply to the request of the same name. Loading a network replies `use`.
+/// The reply to the request of the same name. Loading a network replies `use`, loading a policy
+/// `policy`.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
@@ -99,7 +105,9 @@ pub(crate) enum Reply {
     Inside(Option<NetworkReport>),
     Weigh(Vec<MoveValue>),
     Change(Option<MoveChange>),
+    People(Vec<PeopleMove>),
     Use(NetDescription),
+    Policy(PolicyDescription),
     Search(SearchResult),
     /// Nodes searched.
     Help(u64),
@@ -118,6 +126,7 @@ pub(crate) enum Answer {
 pub struct Session {
     evaluator: SelectedEvaluator,
     engine: PageEngine,
+    people: Option<People>,
 }
 
 impl Session {
@@ -129,6 +138,7 @@ impl Session {
         Ok(Session {
             evaluator: SelectedEvaluator::embedded()?,
             engine: PageEngine::default(),
+            people: None,
         })
     }
 
@@ -150,6 +160,19 @@ impl Session {
         )
     }
 
+    /// Loads the policy of a `.safetensors` file; replies with its description as JSON.
+    pub fn load_policy(&mut self, bytes: &[u8]) -> String {
+        write(
+            People::from_bytes(bytes)
+                .map_err(RequestError::from)
+                .map(|people| {
+                    let description = people::describe(&people);
+                    self.people = Some(people);
+                    Reply::Policy(description)
+                }),
+        )
+    }
+
     fn reply(&mut self, request: &str, host: &dyn Host) -> Result<Reply, RequestError> {
         Ok(match serde_json::from_str(request)? {
             Request::Game(game) => Reply::Game(describe_game(&game)?),
@@ -164,7 +187,7 @@ impl Session {
             Request::Tree { tree, at } => Reply::Tree(Edited::of(tree, at)?),
             Request::Play { tree, at, uci } => Reply::Play(play(tree, at, &uci)?),
             Request::Edit { tree, at, change } => Reply::Edit(edit(tree, at, change)?),
-            Request::Review(request) => Reply::Review(review(request)?),
+            Request::Review(request) => Reply::Review(review(request, self.people.as_ref())?),
             Request::ListPgn { text } => Reply::ListPgn(pgn::list(&text)?),
             Request::ReadPgn { text } => Reply::ReadPgn(pgn::read(&text)?),
             Request::WritePgn(game) => Reply::WritePgn(pgn::write(&game)?),
@@ -172,6 +195,10 @@ impl Session {
             Request::Inside(request) => Reply::Inside(self.evaluator.inside(request)?),
             Request::Weigh(game) => Reply::Weigh(weigh(&self.evaluator, &game)?),
             Request::Change(game) => Reply::Change(change(&self.evaluator, &game)?),
+            Request::People(request) => {
+                let people = self.people.as_ref().ok_or(RequestError::NoPolicy)?;
+                Reply::People(people::expect(people, &request)?)
+            }
             Request::Use { kind, embedded } => {
                 if embedded {
                     self.evaluator = SelectedEvaluator::embedded()?;
@@ -181,7 +208,11 @@ impl Session {
                 Reply::Use(self.evaluator.describe())
             }
             Request::Search(request) => {
-                Reply::Search(self.engine.search(&self.evaluator, &request, host)?)
+                let people = self.people.as_ref();
+                Reply::Search(
+                    self.engine
+                        .search(&self.evaluator, people, &request, host)?,
+                )
             }
             Request::Help(request) => {
                 Reply::Help(self.engine.help(&self.evaluator, &request, host)?)

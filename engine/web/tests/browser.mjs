@@ -132,7 +132,7 @@ export async function drop(page, name, bytes) {
 }
 
 /** Groups of the tabs that stand within another one. */
-const GROUPS = { engine: "analyse", report: "analyse", why: "analyse", net: "lab", inside: "lab", match: "lab" };
+const GROUPS = { engine: "analyse", report: "analyse", why: "analyse", people: "analyse", net: "lab", inside: "lab", match: "lab" };
 
 /** Opens a tab, and before it the one around it; `press` is `click` or `tap`. */
 export async function openTab(page, name, press = "click") {
@@ -179,6 +179,9 @@ export async function played(page, ...expected) {
   await page.waitForFunction((number) => document.querySelectorAll("#moves button").length === number, expected.length).catch(() => {});
   assert.deepEqual(await sans(page), expected);
 }
+
+/** Waits until the page shows a text. */
+export const seen = (page, text) => page.waitForFunction((text) => document.body.innerText.includes(text), text);
 
 /** Waits until what the page had to draw has been drawn. */
 export const drawn = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { answer, clickMove, dragMove, newGame, open, openTab, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, clickMove, dragMove, newGame, open, openTab, played, sans, seen, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -8,7 +8,6 @@ afterEach(() => site.leave());
 after(() => site.close());
 
 const status = (page) => page.textContent("#status");
-const seen = (page, text) => page.waitForFunction((text) => document.body.innerText.includes(text), text);
 
 test("pieces are dragged and clicked, targets and the last move are shown", async () => {
   const { page, errors } = await visit(site);
