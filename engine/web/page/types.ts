@@ -389,15 +389,7 @@ share: number, };
 /**
  * A question what people of a rating play.
  */
-export type PeopleRequest = { rating: number, 
-/**
- * FEN; `null` for the standard start.
- */
-start: string | null, 
-/**
- * UCI moves.
- */
-moves: Array<string>, };
+export type PeopleRequest = { game: Game, rating: number, };
 
 /**
  * A kind of piece, in lower case.
