@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::{fs, str};
 
 use engine::{Position, TUNABLES, parse_fen, write_fen};
-use models::{Architecture, Metadata, Network};
+use models::{Architecture, Metadata, Network, PolicyMetadata, PolicyNetwork};
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -130,7 +130,7 @@ fn make_builds_a_tunable_engine() {
         .args(["-j", "EXE=Kibitz-01234567", "FEATURES=cli,tune"])
         .arg(format!("EVALFILE={}", net.display()))
         .current_dir(folder.join("engine"))
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", &target)
         .output();
     let make = make.unwrap();
     assert!(make.status.success(), "{}", text(&make));
@@ -166,6 +166,22 @@ fn make_builds_a_tunable_engine() {
         let nodes = words.iter().position(|&word| word == "nodes").unwrap();
         words[nodes + 1].parse::<u64>().unwrap()
     };
+    let policy = target.join("policy.safetensors");
+    let bytes = PolicyNetwork::random(16, 7).to_bytes(&PolicyMetadata::new(16, "test"));
+    fs::write(&policy, bytes).unwrap();
+    let policy = format!("setoption name PolicyFile value {}", policy.display());
+    // Visits of the moves of a search by playouts.
+    let visits = |values: &[String]| -> Vec<String> {
+        let mut lines = vec![&*real, &*policy, "setoption name Search value puct"];
+        lines.extend(values.iter().map(String::as_str));
+        let position = format!("position fen {fen}");
+        lines.extend([&*position, "go nodes 2000"]);
+        let output = say(&exe, &lines);
+        let told = output.lines().filter(|line| line.contains(" visits "));
+        told.map(str::to_string).collect()
+    };
+    let visits_by_default = visits(&[]);
+    assert!(!visits_by_default.is_empty());
     let by_default = count(&[]);
     let inputs = say(&exe, &["spsa"]);
     assert_eq!(inputs.lines().count(), TUNABLES.len());
@@ -179,7 +195,10 @@ fn make_builds_a_tunable_engine() {
         let option = format!("name {name} type spin default {value} min {min} max {max}");
         assert!(options.contains(&option), "{option}: {options}");
         defaults.push(set(name, value));
-        let changes = |end| count(&[set(name, end)]) != by_default;
+        let changes = |end| match name.starts_with("PUCT_") {
+            true => visits(&[set(name, end)]) != visits_by_default,
+            false => count(&[set(name, end)]) != by_default,
+        };
         assert!([min, max].into_iter().any(changes), "{name}");
         let (beyond, refused) = (max.parse::<i32>().unwrap() + 1, "wants a number");
         let answer = say(&exe, &[&set(name, &beyond.to_string()), "quit"]);

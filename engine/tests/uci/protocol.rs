@@ -273,7 +273,10 @@ fn search_puct_reports_the_visits_of_moves() {
     uci.until("readyok");
     uci.send("ponderhit");
     uci.best_move();
-    // Without the policy, and at a level, alpha-beta plays.
+    // A mate is sought, or disproved, by alpha-beta.
+    uci.send("position startpos\ngo mate 1");
+    uci.best_move();
+    // Without the policy alpha-beta searches.
     uci.send("setoption name PolicyFile value <empty>\nposition startpos\ngo depth 3");
     assert!(
         uci.until("bestmove")

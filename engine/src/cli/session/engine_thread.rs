@@ -348,7 +348,8 @@ impl EngineThread {
             pondering: Some(&control.pondering),
             elapsed: &|| start.elapsed(),
         };
-        let by_playouts = self.search_kind == SearchKind::Puct;
+        // A search for a mate has to end where there is none.
+        let by_playouts = self.search_kind == SearchKind::Puct && limits.mate.is_none();
         let priors = self.people.as_ref().filter(|_| by_playouts);
         let mut report = |report: &Report| {
             let line = || info_line(report, board, self.style);

@@ -114,7 +114,11 @@ impl<'a> Run<'a> {
     /// Makes playouts until the first thread stops.
     fn help(&self, thread: &mut ThreadData, index: usize) {
         let mut playouts = Playouts::new(Searcher::new(self.shared, thread, index), self.tree);
-        while !self.shared.halt.load(Relaxed) && self.begin() && playouts.play().is_ok() {}
+        while !self.shared.halt.load(Relaxed) && self.begin() {
+            if playouts.play().is_err() {
+                break;
+            }
+        }
         playouts.searcher.share_counters();
     }
 
@@ -125,7 +129,8 @@ impl<'a> Run<'a> {
         while !self.is_enough() && self.begin() && playouts.play().is_ok() {
             let done = self.playouts();
             let elapsed = playouts.searcher.elapsed();
-            if done >= next || done % PLAYOUTS_PER_LOOK == 0 && elapsed >= told + REPORT_AFTER {
+            let looks = done.is_multiple_of(PLAYOUTS_PER_LOOK);
+            if done >= next || looks && elapsed >= told + REPORT_AFTER {
                 (next, told) = (next.max(2 * done), elapsed);
                 self.tell(report);
             }
