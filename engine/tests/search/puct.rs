@@ -175,10 +175,12 @@ fn threads_share_the_tree_and_the_limit() {
     untrained.engine.set_threads(4);
     let position = Position::from_fen(KIWIPETE).unwrap();
     let outcome = untrained.search(&position, &playouts(20_000));
-    assert_eq!((outcome.nodes, outcome.threads), (20_000, 4));
+    assert_eq!(outcome.threads, 4);
+    // The first thread that ends aborts the playouts of the others.
+    assert!((19_997..=20_000).contains(&outcome.nodes), "{outcome:?}");
     let moves = untrained.engine.visited_moves();
     let visits: u32 = moves.iter().map(|mv| mv.visits).sum();
-    assert_eq!(visits, 20_000, "no visit is lost");
+    assert_eq!(u64::from(visits), outcome.nodes, "no visit is lost");
 }
 
 #[test]

@@ -274,7 +274,7 @@ fn search_puct_reports_the_visits_of_moves() {
     uci.send("ponderhit");
     uci.best_move();
     // A mate is sought, or disproved, by alpha-beta.
-    uci.send("position startpos\ngo mate 1");
+    uci.send("setoption name MultiPV value 1\nposition startpos\ngo mate 1");
     uci.best_move();
     // Without the policy alpha-beta searches.
     uci.send("setoption name PolicyFile value <empty>\nposition startpos\ngo depth 3");

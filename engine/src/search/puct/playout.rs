@@ -26,7 +26,7 @@ pub(super) struct SharedTree<'a> {
     pub(super) values: Values,
     /// Source of the priors.
     pub(super) person: Person<'a>,
-    /// Playouts begun.
+    /// Playouts made and under way.
     pub(super) playouts: AtomicU64,
     /// Sum of the leaves' plies.
     pub(super) plies: AtomicU64,

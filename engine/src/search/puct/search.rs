@@ -114,8 +114,8 @@ impl<'a> Run<'a> {
     /// Makes playouts until the first thread stops.
     fn help(&self, thread: &mut ThreadData, index: usize) {
         let mut playouts = Playouts::new(Searcher::new(self.shared, thread, index), self.tree);
-        while !self.shared.halt.load(Relaxed) && self.begin() {
-            if playouts.play().is_err() {
+        while !self.shared.halt.load(Relaxed) {
+            if !self.play(&mut playouts) {
                 break;
             }
         }
@@ -126,7 +126,7 @@ impl<'a> Run<'a> {
     fn lead(&self, thread: &mut ThreadData, report: &mut dyn FnMut(&Report)) {
         let mut playouts = Playouts::new(Searcher::new(self.shared, thread, 0), self.tree);
         let (mut next, mut told) = (1, Duration::ZERO);
-        while !self.is_enough() && self.begin() && playouts.play().is_ok() {
+        while !self.is_enough() && self.play(&mut playouts) {
             let done = self.playouts();
             let elapsed = playouts.searcher.elapsed();
             let looks = done.is_multiple_of(PLAYOUTS_PER_LOOK);
@@ -139,14 +139,15 @@ impl<'a> Run<'a> {
         self.tell(report);
     }
 
-    /// Counts a new playout; returns whether it is within the limit.
-    fn begin(&self) -> bool {
+    /// Makes a playout; returns whether it was within the limit and was not aborted.
+    fn play(&self, playouts: &mut Playouts) -> bool {
         let limit = self.limits.nodes.unwrap_or(u64::MAX);
-        let begun = self.tree.playouts.fetch_add(1, Relaxed);
-        if begun >= limit {
+        let is_within = self.tree.playouts.fetch_add(1, Relaxed) < limit;
+        let is_made = is_within && playouts.play().is_ok();
+        if !is_made {
             self.tree.playouts.fetch_sub(1, Relaxed);
         }
-        begun < limit
+        is_made
     }
 
     fn playouts(&self) -> u64 {
