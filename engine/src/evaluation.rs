@@ -16,6 +16,6 @@ pub use chances::Chances;
 pub use evaluator::{EvaluationKind, Evaluator, embedded_net};
 pub use features::{features, model_color, model_piece};
 pub use piece_values::{material_values, piece_values};
-pub use policy::people_moves;
+pub use policy::{PolicyInput, people_moves};
 pub use score::Score;
 pub use what_if::changed_features;

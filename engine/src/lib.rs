@@ -93,8 +93,8 @@ pub use board::{
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
 pub use endgame::{Tablebase, Wdl};
 pub use evaluation::{
-    Chances, EvaluationKind, Evaluator, Score, changed_features, embedded_net, features,
-    material_values, model_color, model_piece, people_moves, piece_values,
+    Chances, EvaluationKind, Evaluator, PolicyInput, Score, changed_features, embedded_net,
+    features, material_values, model_color, model_piece, people_moves, piece_values,
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
