@@ -16,7 +16,7 @@ pub struct QuantisedPolicy {
     pub(crate) first: First,
     /// Accumulator of an empty board, by rating band.
     bands: Vec<Accumulator>,
-    /// Output layer, a row for each move, then for each kind, each at a scale of its own.
+    /// Output layer: rows of the moves, then of their kinds, each at its own scale.
     rows: Vec<Output>,
     kernel: Kernel,
 }

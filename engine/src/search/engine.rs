@@ -37,7 +37,6 @@ pub struct Engine {
     threads: Vec<ThreadData>,
     /// Tree of the last [`Engine::search_puct`].
     puct: PuctTree,
-    hash_mib: usize,
 }
 
 impl Engine {
@@ -65,7 +64,6 @@ impl Engine {
             threads: vec![ThreadData::new(&evaluator)],
             evaluator,
             puct: PuctTree::default(),
-            hash_mib: DEFAULT_HASH_MIB,
         }
     }
 
@@ -78,7 +76,6 @@ impl Engine {
         // Free the old table before touching the new one: memory may not suffice for both.
         self.table = TranspositionTable::new(mebibytes)?;
         self.table.touch(self.threads.len());
-        self.hash_mib = mebibytes;
         Ok(())
     }
 
@@ -179,7 +176,7 @@ impl Engine {
             &mut shared,
             &mut self.threads,
             (position, limits),
-            self.hash_mib << 20,
+            self.table.bytes(),
             report,
         )
     }

@@ -156,17 +156,9 @@ impl Searcher<'_> {
         self.thread.tree.board().halfmove_clock() >= CLOCK_DISTRUSTED
     }
 
-    /// Returns the tablebase score if it decides the node. Probes only at halfmove clock 0, as the
-    /// tables assume.
+    /// Returns the tablebase score if it decides the node.
     fn tablebase_score(&mut self, depth: i32, alpha: Score, beta: Score) -> Option<Score> {
-        let tablebase = self.shared.tablebase?;
-        let board = self.thread.tree.board();
-        let (pieces, most) = (board.occupied().len(), tablebase.max_pieces());
-        let applies = self.shared.root_wdl.is_none()
-            && board.halfmove_clock() == 0
-            && (pieces < most || pieces == most && depth >= tablebase.probe_depth());
-        let wdl = applies.then(|| tablebase.wdl(board))??;
-        self.tablebase_hits += 1;
+        let wdl = self.probe_tablebase(depth)?;
         let ply = self.thread.tree.ply();
         let win = Score::tablebase_win(ply);
         let (score, bound) = match wdl {

@@ -14,6 +14,11 @@ use crate::search::thread_data::ThreadData;
 use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
 
 impl Searcher<'_> {
+    /// Returns the exact score of the current position after quiescence.
+    pub(super) fn quiescence_score(&mut self) -> Result<Score, Halted> {
+        self.quiescence::<true>(0, -Score::INFINITE, Score::INFINITE)
+    }
+
     /// Returns the score of the current position after quiescence. `plies` counts from the horizon.
     pub(super) fn quiescence<const PV: bool>(
         &mut self,

@@ -7,6 +7,7 @@ use cozy_chess::{Board, Move};
 
 use crate::board::rules::FIFTY_MOVES;
 use crate::board::{has_legal_move, insufficient_material};
+use crate::endgame::Wdl;
 use crate::evaluation::Score;
 use crate::evaluation::mop_up::mop_up;
 use crate::search::shared::Shared;
@@ -147,6 +148,20 @@ impl<'a> Searcher<'a> {
         let fifty_moves = board.halfmove_clock() >= FIFTY_MOVES;
         (fifty_moves && (board.checkers().is_empty() || has_legal_move(board)))
             .then_some(Score::DRAW)
+    }
+
+    /// Returns the tablebase's result of the current position, to be searched to `depth`. Probes only
+    /// at halfmove clock 0, as the tables assume, and below a root that they do not cover.
+    pub(super) fn probe_tablebase(&mut self, depth: i32) -> Option<Wdl> {
+        let tablebase = self.shared.tablebase?;
+        let board = self.thread.tree.board();
+        let (pieces, most) = (board.occupied().len(), tablebase.max_pieces());
+        let applies = self.shared.root_wdl.is_none()
+            && board.halfmove_clock() == 0
+            && (pieces < most || pieces == most && depth >= tablebase.probe_depth());
+        let wdl = applies.then(|| tablebase.wdl(board))??;
+        self.tablebase_hits += 1;
+        Some(wdl)
     }
 
     /// Raises alpha to a draw if the mover can repeat a position.

@@ -197,7 +197,8 @@ fn the_tree_of_the_position_played_is_kept() {
     untrained.search(&game, &playouts(100));
     let kept = visits(&untrained);
     assert!(kept > 100, "{kept}");
-    // The same search again goes on; another game, or a cleared engine, begins afresh.
+    // A second search of the position adds to its tree; another game, or a cleared engine, has a
+    // new one.
     untrained.search(&game, &playouts(100));
     assert_eq!(visits(&untrained), kept + 100);
     let other = Position::from_fen(KIWIPETE).unwrap();

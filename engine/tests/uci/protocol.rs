@@ -268,7 +268,7 @@ fn search_puct_reports_the_visits_of_moves() {
     let visits: Vec<u32> = visits.collect();
     // The ten moves with most visits, the first of them last.
     assert!(visits.len() == 10 && visits.is_sorted(), "{visits:?}");
-    // A pondering search goes on until it is told.
+    // `go ponder` is answered after `ponderhit`.
     uci.send("position startpos\ngo ponder wtime 1000 btime 1000\nisready");
     uci.until("readyok");
     uci.send("ponderhit");

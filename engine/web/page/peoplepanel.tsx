@@ -51,7 +51,7 @@ export class PeoplePanel {
     this.looked = looked;
     if (!same) this.moves = [];
     this.draw();
-    void this.ask();
+    if (!this.moves.length) void this.ask();
   }
 
   private async ask() {

@@ -174,16 +174,8 @@ impl<'a> Playouts<'a> {
 
     /// Returns the tables' score, with wins counted from the position.
     fn by_tables(&mut self) -> Option<Score> {
-        let tablebase = self.searcher.shared.tablebase?;
-        let board = self.searcher.thread.tree.board();
-        let is_covered = board.occupied().len() <= tablebase.max_pieces();
-        // The tables assume a halfmove clock of 0.
-        if !is_covered || board.halfmove_clock() > 0 || self.searcher.shared.root_wdl.is_some() {
-            return None;
-        }
-        let wdl = tablebase.wdl(board)?;
-        self.searcher.tablebase_hits += 1;
-        Some(match wdl {
+        // A node has no depth: the tables are probed everywhere.
+        Some(match self.searcher.probe_tablebase(i32::MAX)? {
             Wdl::Win => Score::tablebase_win(0),
             Wdl::Loss => -Score::tablebase_win(0),
             Wdl::BlessedLoss | Wdl::Draw | Wdl::CursedWin => Score::DRAW,

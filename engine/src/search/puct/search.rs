@@ -9,7 +9,7 @@ use super::node::Node;
 use super::playout::{Playouts, SharedTree, priors};
 use super::selection::{line, ranked, seen_by_parent};
 use super::{Kept, PuctTree};
-use crate::board::Position;
+use crate::board::{Position, legal_moves};
 use crate::evaluation::Score;
 use crate::evaluation::chances::WinModel;
 use crate::search::limits::Limits;
@@ -54,8 +54,8 @@ pub(crate) fn search(
     let shared = &*shared;
     let score = Searcher::new(shared, &mut threads[0], 0).quiescence_score();
     let score = score.unwrap_or_else(|_| shared.evaluator.evaluate_board(board));
-    let all = person.moves(board).len();
-    let (root, values) = match moves.len() == all {
+    let is_whole = moves.len() == legal_moves(board).len();
+    let (root, values) = match is_whole {
         true => kept.root(position, score),
         false => PuctTree::default().root(position, score),
     };
@@ -87,7 +87,7 @@ pub(crate) fn search(
         run.help(thread, index)
     });
     let outcome = run.outcome(1 + helpers.len());
-    if moves.len() == all {
+    if is_whole {
         let position = position.clone();
         kept.kept = Some(Kept {
             position,
@@ -163,23 +163,16 @@ impl<'a> Run<'a> {
     /// Returns whether the first thread ends the search.
     fn is_enough(&self) -> bool {
         let signals = self.shared.signals;
-        let (root, done) = (self.tree.root, self.playouts());
-        if root.proof().is_some()
-            || done.is_multiple_of(PLAYOUTS_PER_LOOK) && signals.stop.is_due(done)
-        {
-            return true;
-        }
-        if self.limits.soft_nodes.is_some_and(|soft| done >= soft) {
+        let done = self.playouts();
+        let is_full = self.limits.soft_nodes.is_some_and(|soft| done >= soft);
+        if is_full || self.tree.root.proof().is_some() {
             return true;
         }
         if !done.is_multiple_of(PLAYOUTS_PER_LOOK) {
             return false;
         }
-        if self
-            .limits
-            .depth
-            .is_some_and(|depth| done > 0 && u64::from(self.depth()) >= depth)
-        {
+        let is_deep = |depth| done > 0 && u64::from(self.depth()) >= depth;
+        if signals.stop.is_due(done) || self.limits.depth.is_some_and(is_deep) {
             return true;
         }
         let Some(budget) = self.limits.time.filter(|_| !signals.is_pondering()) else {

@@ -2,7 +2,6 @@
 
 use crate::evaluation::Score;
 use crate::evaluation::chances::WinModel;
-use crate::search::searcher::{Halted, Searcher};
 
 /// Score from which on a root counts as decided, in centipawns.
 const DECIDED: i32 = 150;
@@ -43,7 +42,7 @@ impl Values {
         match score.is_decided() {
             true => self.proven(score, ply),
             false => model.expected(Score::from_centipawns(
-                score.centipawns() - seen(self.shift, ply),
+                score.centipawns() - sign(ply) * self.shift,
             )),
         }
     }
@@ -51,8 +50,7 @@ impl Values {
     /// Returns the value of a proven score for the side to move `ply` plies from the root.
     pub(super) fn proven(self, score: Score, ply: usize) -> f64 {
         match score {
-            Score::DRAW if ply.is_multiple_of(2) => self.draw,
-            Score::DRAW => -self.draw,
+            Score::DRAW => f64::from(sign(ply)) * self.draw,
             _ => f64::from(score.centipawns().signum()),
         }
     }
@@ -63,20 +61,9 @@ impl Values {
     }
 }
 
-/// Returns centipawns of the root's side to move as the side to move sees them `ply` plies later.
-fn seen(centipawns: i32, ply: usize) -> i32 {
-    if ply.is_multiple_of(2) {
-        centipawns
-    } else {
-        -centipawns
-    }
-}
-
-impl Searcher<'_> {
-    /// Returns the score of the current position by quiescence search.
-    pub(super) fn quiescence_score(&mut self) -> Result<Score, Halted> {
-        self.quiescence::<true>(0, -Score::INFINITE, Score::INFINITE)
-    }
+/// Returns 1 if the root's side is to move `ply` plies from the root, else -1.
+fn sign(ply: usize) -> i32 {
+    1 - 2 * (ply % 2) as i32
 }
 
 #[cfg(test)]
