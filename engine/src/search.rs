@@ -38,7 +38,7 @@ pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
 pub use limits::{ClockState, Limits, TimeBudget};
 pub use params::{TUNABLES, Tunable};
 pub use people::{People, Person};
-pub use puct::VisitedMove;
+pub use puct::{Priors, RootNoise, VisitedMove};
 pub use report::{Interrupt, Line, Outcome, Report, Signals};
 pub use table_memory::TableMemory;
 pub use transposition_table::{HashError, ScoreBound};

@@ -331,6 +331,13 @@ impl PolicyNetwork {
         PolicyNetwork::new(inputs, bias, moves, vec![0.0; POLICY_ROWS])
     }
 
+    /// Returns the network that expects all legal moves alike.
+    pub fn uniform() -> PolicyNetwork {
+        let zeros = |count| vec![0.0; count];
+        let [inputs, rows] = [POLICY_INPUTS, POLICY_ROWS].map(zeros);
+        PolicyNetwork::new(inputs, zeros(1), rows.clone(), rows)
+    }
+
     /// Returns the number of hidden neurons.
     pub fn neurons(&self) -> usize {
         self.neurons

@@ -51,12 +51,12 @@ impl Score {
     }
 
     /// Returns whether the side to move wins by a mate or a tablebase.
-    pub(crate) fn is_win(self) -> bool {
+    pub fn is_win(self) -> bool {
         i32::from(self.0) > Self::EVALUATION_LIMIT
     }
 
     /// Returns whether the side to move loses by a mate or a tablebase.
-    pub(crate) fn is_loss(self) -> bool {
+    pub fn is_loss(self) -> bool {
         (-self).is_win()
     }
 

@@ -10,8 +10,7 @@ use crate::evaluation::{Evaluator, Score};
 use crate::search::limits::Limits;
 #[cfg(feature = "tune")]
 use crate::search::params::Tunable;
-use crate::search::people::Person;
-use crate::search::puct::{self, PuctTree, VisitedMove};
+use crate::search::puct::{self, Priors, PuctTree, VisitedMove};
 use crate::search::reductions::Reductions;
 use crate::search::report::{Outcome, Report, Signals};
 use crate::search::shared::Shared;
@@ -141,14 +140,14 @@ impl Engine {
         threads::run(&mut shared, &mut self.threads, position, report)
     }
 
-    /// Searches by PUCT, with a person's moves as priors, until a limit is reached or
+    /// Searches by PUCT, with a [`Person`](crate::Person)'s moves as priors, until a limit is reached or
     /// [`Signals::stop`] is due. Nodes are playouts; reports have the mean depth of the leaves. The
     /// tree takes as much memory as the transposition table, which quiescence search uses, and is
     /// kept for a search of the same game within the next two plies: [`Engine::clear`] before
     /// another person's.
-    pub fn search_puct(
+    pub fn search_puct<'a>(
         &mut self,
-        person: Person,
+        priors: impl Into<Priors<'a>>,
         position: &Position,
         limits: &Limits,
         signals: &Signals,
@@ -172,7 +171,7 @@ impl Engine {
         );
         puct::search(
             &mut self.puct,
-            person,
+            priors.into(),
             &mut shared,
             &mut self.threads,
             (position, limits),

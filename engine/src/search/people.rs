@@ -40,6 +40,13 @@ impl People {
         Ok(People { policy, metadata })
     }
 
+    /// Returns people who play all legal moves alike.
+    pub fn uniform() -> People {
+        let policy = PolicyNetwork::uniform();
+        let metadata = PolicyMetadata::new(policy.neurons(), "uniform");
+        People::new(&policy, metadata).expect("weights of zero are within all bounds")
+    }
+
     /// Reads the safetensors file of a policy.
     ///
     /// # Errors

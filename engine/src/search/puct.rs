@@ -13,6 +13,7 @@
 //! Tree Search Solver", 2008). The subtree of the position played is kept for the next search.
 
 mod node;
+mod noise;
 mod playout;
 mod search;
 mod selection;
@@ -26,6 +27,7 @@ use crate::evaluation::chances::WinModel;
 use node::Node;
 use values::Values;
 
+pub use noise::{Priors, RootNoise};
 pub use search::VisitedMove;
 pub(crate) use search::search;
 

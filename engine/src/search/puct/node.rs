@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI16, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 use cozy_chess::Move;
 
+use super::noise::RootNoise;
 use crate::evaluation::Score;
 
 /// A result of 1 (a win) in the fixed-point sums of results, whose order then does not matter.
@@ -110,6 +111,14 @@ impl Node {
             Ok(()) => bytes,
             // Another thread was faster, and has found the same.
             Err(_) => 0,
+        }
+    }
+
+    /// Mixes noise into the priors, if there are any. Moves with a node stay in front.
+    pub(super) fn add_noise(&mut self, noise: RootNoise) {
+        let children = self.children().count();
+        if let Some(priors) = self.priors.get_mut() {
+            noise.mix(priors, children);
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use cozy_chess::{Board, Move};
 
 use super::node::Node;
+use super::noise::Priors;
 use super::playout::{Playouts, SharedTree, priors};
 use super::selection::{line, ranked, seen_by_parent};
 use super::{Kept, PuctTree};
@@ -13,7 +14,6 @@ use crate::board::{Position, legal_moves};
 use crate::evaluation::Score;
 use crate::evaluation::chances::WinModel;
 use crate::search::limits::Limits;
-use crate::search::people::Person;
 use crate::search::report::{Line, Outcome, Report};
 use crate::search::searcher::Searcher;
 use crate::search::shared::Shared;
@@ -32,7 +32,7 @@ const FORCED_PLAYOUTS: u64 = 32;
 /// once it is full, its leaves have no children.
 pub(crate) fn search(
     kept: &mut PuctTree,
-    person: Person,
+    Priors { person, noise }: Priors,
     shared: &mut Shared,
     threads: &mut [ThreadData],
     (position, limits): (&Position, &Limits),
@@ -55,10 +55,20 @@ pub(crate) fn search(
     let score = Searcher::new(shared, &mut threads[0], 0).quiescence_score();
     let score = score.unwrap_or_else(|_| shared.evaluator.evaluate_board(board));
     let is_whole = moves.len() == legal_moves(board).len();
-    let (root, values) = match is_whole {
+    let (mut root, values) = match is_whole {
         true => kept.root(position, score),
         false => PuctTree::default().root(position, score),
     };
+    let mut new = root
+        .priors()
+        .is_none()
+        .then(|| priors(&person, board, |mv| moves.contains(&mv)));
+    if let Some(noise) = noise {
+        match &mut new {
+            Some(new) => noise.mix(new, 0),
+            None => root.add_noise(noise),
+        }
+    }
     let tree = SharedTree {
         root: &root,
         values,
@@ -69,10 +79,9 @@ pub(crate) fn search(
         bytes: AtomicUsize::new(root.bytes()),
         max_bytes,
     };
-    if root.priors().is_none() {
-        let wanted = priors(&person, board, |mv| moves.contains(&mv));
+    if let Some(new) = new {
         let searcher = Searcher::new(shared, &mut threads[0], 0);
-        Playouts::new(searcher, &tree).expand(&root, wanted);
+        Playouts::new(searcher, &tree).expand(&root, new);
     }
     let run = Run {
         shared,
@@ -301,18 +310,20 @@ pub struct VisitedMove {
 }
 
 impl PuctTree {
-    /// Returns the moves of the last search with visits, the most visited first.
+    /// Returns the moves of the last search with visits or a proof, the most visited first.
     pub(crate) fn visited_moves(&self) -> Vec<VisitedMove> {
         let Some(Kept { root, .. }) = &self.kept else {
             return Vec::new();
         };
         let visited = root.children().filter_map(|(&(mv, prior), child)| {
+            let proof = child.proof().map(seen_by_parent);
+            let proven = proof.map(|score| f64::from(score.centipawns().signum()));
             Some(VisitedMove {
                 mv,
                 visits: child.visits(),
                 prior,
-                value: -child.mean()?,
-                proof: child.proof().map(seen_by_parent),
+                value: child.mean().map(|mean| -mean).or(proven)?,
+                proof,
             })
         });
         let mut moves: Vec<VisitedMove> = visited.collect();
