@@ -16,6 +16,7 @@ mod rewriter;
 mod scan;
 mod spelling;
 mod transcript;
+mod visits;
 
 pub use boundary::{Boundary, any_tag_games, ends_with_result};
 pub use chunk::{read_games, read_moves};

@@ -55,5 +55,6 @@ fn text_for_evaluations(reason: SkipReason) -> &'static str {
         SkipReason::NotQuiet => "evaluations of positions that are not quiet",
         SkipReason::Thinned => "evaluations between every N-th of a game",
         SkipReason::NoMoves => "games without a move",
+        SkipReason::MalformedVisits => "visits that cannot be read",
     }
 }

@@ -1,15 +1,24 @@
-//! Moves played in one game, evaluated or not.
+//! Moves played in one game, evaluated or not; or, where a comment has the visits of a search, moves
+//! drawn by those.
 
 use shakmaty::{Chess, Move, Position};
 
 use crate::games::clock;
+use crate::games::visits::Visits;
 use crate::games::{Collector, Ending};
-use crate::position::{Label, MoveRecord, Mover, Origin, ply_of};
+use crate::hash::hash_bytes;
+use crate::position::{Label, MoveRecord, Mover, Origin, Row, ply_of};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
+
+/// Rows that the visits of a search become.
+const DRAWN: u64 = 4;
 
 #[derive(Default)]
 pub(crate) struct PlayedMoves {
+    /// Rows, with their number among those of one position in place of the game's hash.
     moves: Vec<MoveRecord>,
+    /// Whether the last row is of the last move, as played.
+    has_latest: bool,
     /// Plies played so far.
     plies: u32,
     /// Seconds that the clocks of White and Black showed after their last moves, if known.
@@ -28,15 +37,22 @@ impl Collector for PlayedMoves {
     fn score(&mut self, _: &Chess, _: Option<Label>, _: Origin, _: &Filters, _: &mut SourceCounts) {
     }
 
-    /// Reads the clock of the player who has just moved; the first one counts.
+    /// Reads the clock of the player who has just moved, and the visits of the search that found
+    /// the move; the first ones count.
     fn comment(
         &mut self,
         comment: &[u8],
         position: &Chess,
         _: &Tags,
         _: &Filters,
-        _: &mut SourceCounts,
+        tally: &mut SourceCounts,
     ) {
+        if self.has_latest
+            && let Some(list) = Visits::list(comment)
+            && self.draw(list).is_none()
+        {
+            tally.skip(SkipReason::MalformedVisits);
+        }
         if self.plies > 0 {
             let clock = &mut self.clocks[position.turn().other() as usize];
             *clock = clock.or_else(|| clock::seconds(comment));
@@ -62,10 +78,11 @@ impl Collector for PlayedMoves {
             },
         };
         self.plies += 1;
-        match ply_of(position) < filters.min_ply {
-            true => tally.skip(SkipReason::EarlyPly),
+        self.has_latest = ply_of(position) >= filters.min_ply;
+        match self.has_latest {
+            false => tally.skip(SkipReason::EarlyPly),
             // The identity of the game is known at its end.
-            false => self.moves.push(MoveRecord::new(position, m, mover, 0)),
+            true => self.moves.push(MoveRecord::new(position, m, mover, 0)),
         }
     }
 
@@ -84,11 +101,29 @@ impl Collector for PlayedMoves {
         let (id, mut moves) = (id(), self.moves);
         ending.admit(&mut moves, id, filters, tally);
         for played in &mut moves {
-            *played = played.with_game(id.hash());
+            // Equal moves of one position stay apart.
+            *played = played.with_game(id.hash() ^ played.game());
         }
         if !moves.is_empty() {
             each(id, &moves);
         }
+    }
+}
+
+impl PlayedMoves {
+    /// Replaces the row of the last move by those drawn from a list of visits; `None` if the list is
+    /// malformed.
+    fn draw(&mut self, list: &[u8]) -> Option<()> {
+        let played = *self.moves.last()?;
+        let visits = Visits::parse(list, &played.position().to_chess()?)?;
+        self.has_latest = false;
+        self.moves.pop();
+        let drawn = visits.draw(DRAWN, hash_bytes(played.as_bytes()));
+        let rows = drawn
+            .zip(0..)
+            .map(|(m, row)| played.with_move(m).with_game(row));
+        self.moves.extend(rows);
+        Some(())
     }
 }
 
@@ -165,6 +200,35 @@ mod tests {
         });
         assert_eq!(rows, [""; 0]);
         assert_eq!(tally.skipped, [(SkipReason::OtherSpeed, 1)].into());
+    }
+
+    #[test]
+    fn visits_take_the_place_of_the_move_played() {
+        let text = "[Event \"x\"]\n[WhiteElo \"1500\"]\n\n\
+                    1. e4 { [%eval 0.3] [%visits d2d4:75,e2e4:25] } e5 { [%visits e7e5:0] } \
+                    2. Nf3 { [%visits g1f3:9] } { [%visits a2a3:1] } *\n";
+        let (rows, tally) = moves(text, &Filters::default());
+        let [played, drawn] = ["e7e5 ? ?", "g1f3 1500 ?"];
+        assert_eq!(rows[..3], ["d2d4 1500 ?"; 3]);
+        assert_eq!(
+            rows[3..],
+            ["e2e4 1500 ?", played, drawn, drawn, drawn, drawn]
+        );
+        assert_eq!((tally.games_kept, tally.labels), (1, 9));
+        assert_eq!(tally.skipped, [(SkipReason::MalformedVisits, 1)].into());
+        let mut rows = Vec::new();
+        let mut tally = SourceCounts::default();
+        read_moves(
+            text.as_bytes(),
+            &Filters::default(),
+            &mut tally,
+            |_, moves| {
+                rows.extend_from_slice(moves);
+            },
+        );
+        rows.sort();
+        rows.dedup();
+        assert_eq!(rows.len(), 9, "no two rows are equal");
     }
 
     #[test]

@@ -53,6 +53,8 @@ const PROMOTIONS: [Option<Role>; 5] = [
     Some(Role::Queen),
 ];
 
+/// First bit of the rating in the word, behind the move.
+const RATING: u32 = 15;
 const MAX_RATING: u16 = (1 << 12) - 1;
 /// First bit of the game's hash in the word, and its size.
 const GAME: u32 = 35;
@@ -64,11 +66,8 @@ impl MoveRecord {
 
     /// Packs a move with its player. `game` is a hash of the game.
     pub fn new(position: &Chess, m: Move, mover: Mover, game: u64) -> MoveRecord {
-        let promotion = PROMOTIONS.iter().position(|&role| role == m.promotion());
-        let word = m.from().map_or(0, |square| square as u64)
-            | (m.to() as u64) << 6
-            | (promotion.unwrap_or_default() as u64) << 12
-            | u64::from(mover.rating.unwrap_or_default().min(MAX_RATING)) << 15
+        let word = move_bits(m)
+            | u64::from(mover.rating.unwrap_or_default().min(MAX_RATING)) << RATING
             | mover.speed.map_or(0, |speed| speed as u64 + 1) << 27
             | time_class(mover.seconds) << 30;
         MoveRecord::of_parts(Board::of_position(position), word).with_game(game)
@@ -79,6 +78,17 @@ impl MoveRecord {
         let word = self.word() & ((1 << GAME) - 1);
         let game = game & ((1 << GAME_BITS) - 1);
         MoveRecord::of_parts(self.board(), word | game << GAME)
+    }
+
+    /// Returns the hash of the game, its lowest bits.
+    pub(crate) fn game(&self) -> u64 {
+        self.word() >> GAME
+    }
+
+    /// Returns the record with another move of its position.
+    pub(crate) fn with_move(self, m: Move) -> MoveRecord {
+        let word = self.word() & !((1 << RATING) - 1);
+        MoveRecord::of_parts(self.board(), word | move_bits(m))
     }
 
     /// Returns the position, as a record without label and origin.
@@ -97,7 +107,7 @@ impl MoveRecord {
 
     /// Returns the rating of the player, at most 4,095; `None` if unknown.
     pub fn rating(&self) -> Option<u16> {
-        let rating = (self.word() >> 15) as u16 & MAX_RATING;
+        let rating = (self.word() >> RATING) as u16 & MAX_RATING;
         (rating > 0).then_some(rating)
     }
 
@@ -141,6 +151,14 @@ impl MoveRecord {
         bytes[BOARD_BYTES..].copy_from_slice(&tail[..ROW_BYTES - BOARD_BYTES]);
         MoveRecord(bytes)
     }
+}
+
+/// Returns the bits of a move.
+fn move_bits(m: Move) -> u64 {
+    let promotion = PROMOTIONS.iter().position(|&role| role == m.promotion());
+    m.from().map_or(0, |square| square as u64)
+        | (m.to() as u64) << 6
+        | (promotion.unwrap_or_default() as u64) << 12
 }
 
 /// Returns the class of a clock: 0 unknown, 1 below a second, 2 a second; then two classes an

@@ -72,6 +72,8 @@ pub enum SkipReason {
     Thinned,
     /// A game without any move, where moves are kept.
     NoMoves,
+    /// An unreadable `[%visits`; the move played was kept.
+    MalformedVisits,
 }
 
 impl SkipReason {
@@ -85,7 +87,7 @@ impl SkipReason {
             Bot | Termination | OtherSpeed | OtherMonth | BadMonth => true,
             Unrated | RatingOutOfRange | NoMoves => true,
             MalformedEval | EvalBeforeFirstMove | FinishedPosition | SecondEval => false,
-            MalformedLine | IllegalPosition => false,
+            MalformedLine | IllegalPosition | MalformedVisits => false,
             EarlyPly | LowDepth | Mate | EvalOutOfRange | NotQuiet | Thinned => false,
         }
     }
