@@ -1,6 +1,7 @@
 //! Self-play of a net, as training data.
 
 pub(crate) mod earlier;
+pub(crate) mod exploration;
 pub(crate) mod format;
 pub(crate) mod game;
 pub(crate) mod generator;

@@ -38,4 +38,4 @@ pub use engine_process::{Answer, EngineProcess, Notice, Setup};
 pub use error::{EngineError, StartError};
 pub use identity::{Identity, own_sha256};
 pub use info::{Info, Scored, UciScore};
-pub use library::{EvaluatorChoice, EvaluatorError, Library};
+pub use library::{EvaluatorChoice, EvaluatorError, Library, PolicyChoice};

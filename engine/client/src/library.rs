@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    Engine, EvaluationKind, Evaluator, HashError, Limits, Outcome, Position, Report, ScoreBound,
-    Signals, write_move,
+    Engine, EvaluationKind, Evaluator, HashError, Limits, Outcome, People, Position, Priors,
+    Report, RootNoise, ScoreBound, Signals, VisitedMove, write_move,
 };
 use host::{ExitCode, FileError};
 use models::{MAX_FILE_BYTES, NetError, QuantisedNetwork};
@@ -101,9 +101,46 @@ impl EvaluatorChoice {
     }
 }
 
+/// Policy of searches by PUCT in this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolicyChoice {
+    /// Policy file.
+    File(PathBuf),
+    /// All legal moves alike.
+    Uniform,
+}
+
+impl PolicyChoice {
+    /// Parses `uniform`, or the path of a policy file.
+    pub fn named(text: &str) -> PolicyChoice {
+        match text {
+            "uniform" => PolicyChoice::Uniform,
+            path => PolicyChoice::File(path.into()),
+        }
+    }
+
+    /// Loads the policy. Also returns its file, which identifies it; empty for a uniform one.
+    ///
+    /// # Errors
+    /// [`EvaluatorError`].
+    pub fn load(&self) -> Result<(People, Vec<u8>), EvaluatorError> {
+        let PolicyChoice::File(path) = self else {
+            return Ok((People::uniform(), Vec::new()));
+        };
+        let bytes = host::read(path, MAX_FILE_BYTES)?;
+        let people = People::from_bytes(&bytes).map_err(|source| EvaluatorError::Refused {
+            path: path.clone(),
+            source,
+        })?;
+        Ok((people, bytes))
+    }
+}
+
 /// Kibitz's engine as a library.
 pub struct Library {
     engine: Engine,
+    /// Source of the priors of searches by PUCT; `None` to search by alpha-beta.
+    people: Option<People>,
 }
 
 impl Library {
@@ -115,7 +152,14 @@ impl Library {
         let mut engine = Engine::new(evaluator);
         engine.set_hash(hash)?;
         engine.set_threads(threads);
-        Ok(Library { engine })
+        let people = None;
+        Ok(Library { engine, people })
+    }
+
+    /// Returns the engine that searches by PUCT, with a policy's priors.
+    pub fn with_policy(self, people: People) -> Library {
+        let people = Some(people);
+        Library { people, ..self }
     }
 
     /// Starts another game: clears the state of earlier searches.
@@ -132,13 +176,40 @@ impl Library {
         stop: &AtomicBool,
         report: &mut dyn FnMut(&Report),
     ) -> Outcome {
+        self.search_with_noise(position, limits, None, stop, report)
+    }
+
+    /// Searches as [`Library::search`], by PUCT with noise on the priors of the root; alpha-beta
+    /// ignores the noise.
+    pub fn search_with_noise(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        noise: Option<RootNoise>,
+        stop: &AtomicBool,
+        report: &mut dyn FnMut(&Report),
+    ) -> Outcome {
         let start = Instant::now();
         let signals = Signals {
             stop,
             pondering: None,
             elapsed: &|| start.elapsed(),
         };
-        self.engine.search(position, limits, &signals, report)
+        let engine = &mut self.engine;
+        // A search for a mate has to end where there is none.
+        let people = self.people.as_ref().filter(|_| limits.mate.is_none());
+        match people.map(People::strongest) {
+            Some(person) => {
+                let priors = Priors { person, noise };
+                engine.search_puct(priors, position, limits, &signals, report)
+            }
+            None => engine.search(position, limits, &signals, report),
+        }
+    }
+
+    /// Returns the moves of the last search by PUCT, the most visited first.
+    pub fn visited_moves(&self) -> Vec<VisitedMove> {
+        self.engine.visited_moves()
     }
 
     /// Searches and returns the answer. Its score is the last one that an engine process would have

@@ -16,11 +16,12 @@ use host::{ExitCode, StopSignal, print, rate, tell, thousands};
 use crate::games::adjudication::{Draw, Resign};
 use crate::players::spec::{self, EngineSpec, Net, Program};
 use crate::selfplay::earlier::Destination;
+use crate::selfplay::exploration::Exploration;
 use crate::selfplay::format::Format;
 use crate::selfplay::game::{MAX_PLIES, Rules};
 use crate::selfplay::generator::{Archive, Generator, OutputRecord, Work};
-use crate::selfplay::settings::{COMMIT, Settings, program_identity};
-use crate::tournament::conditions::{net_sha256, open_tables};
+use crate::selfplay::settings::{COMMIT, PolicySettings, Settings, program_identity};
+use crate::tournament::conditions::{net_sha256, open_tables, policy_sha256};
 use crate::tournament::progress::Progress;
 use crate::usage::{exit_codes, usage};
 use report::Report;
@@ -39,7 +40,11 @@ Example: half a million positions on all cores, to train the next net on:
   ingest build --keep quiet games.pgn.zst --out games.dataset
 
 The engine is a net in this process: net=FILE.safetensors, net=embedded or net=material, with
-hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between games.
+hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between games. With
+policy=FILE.safetensors or policy=uniform it searches by PUCT, --nodes playouts a move, and explores;
+in PGN each move then has the visits that `ingest build --moves` learns from:
+  arena generate --engine \"net=1.safetensors policy=1.policy.safetensors\" --nodes 200 \\
+      --random-plies 0 --out games.pgn.zst --positions 500000
 
 The output is FILE.part until it is complete; FILE.json records its settings. Ctrl-C ends early:
 FILE then has the games so far. After any interruption the same command continues to the same
@@ -85,8 +90,14 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     hard_nodes: Option<u64>,
     /// Random plies at the start of a game; every other game has one more
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(0..=100))]
     random_plies: u16,
+    /// Share of noise in a policy's priors, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
+    noise: f32,
+    /// Plies from the start of a game in which a policy's moves are drawn by visits
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    drawn_plies: u16,
     /// Reject openings with a first score above this for either side
     #[arg(long, value_name = "CENTIPAWNS", default_value_t = 400)]
     opening_limit: u16,
@@ -150,6 +161,15 @@ impl<T: FromStr> FromStr for Rule<T> {
     }
 }
 
+/// Parses a number from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1".to_string())
+}
+
 /// Plays the missing games and prints the statistics.
 ///
 /// # Errors
@@ -165,7 +185,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     let tables = open_tables(args.syzygy.as_deref())?;
     let settings = args.settings(&net, tables.as_ref())?;
-    let rules = args.rules(tables);
+    let rules = args.rules(&net, tables);
     let destination = Destination::open(&args.out, &settings, args.force)?;
     let opened = Archive::open(destination.path(), settings, format.is_compressed())?;
     let (record, work) = match opened {
@@ -226,7 +246,7 @@ impl GenerateArgs {
         };
         if pace.is_some() || net.threads != 1 {
             return Err(usage(
-                "--engine: --nodes limits a search, which has one thread; give net=, hash= and name= alone",
+                "--engine: --nodes limits a search, which has one thread; give net=, policy=, hash= and name= alone",
             ));
         }
         Ok(Net {
@@ -259,6 +279,14 @@ impl GenerateArgs {
             net_sha256: net_sha256(net)?,
             hash_mib: net.hash.unwrap_or(HASH_MIB),
             nodes: self.nodes,
+            policy: match net.policy {
+                Some(_) => Some(PolicySettings {
+                    sha256: policy_sha256(net)?,
+                    noise: self.noise,
+                    drawn_plies: self.drawn_plies,
+                }),
+                None => None,
+            },
             hard_nodes: self.hard_nodes(),
             random_plies: self.random_plies.into(),
             opening_limit: self.opening_limit,
@@ -272,8 +300,12 @@ impl GenerateArgs {
         })
     }
 
-    fn rules(&self, tables: Option<Syzygy>) -> Rules {
+    fn rules(&self, net: &Net, tables: Option<Syzygy>) -> Rules {
         Rules {
+            exploration: net.policy.as_ref().map(|_| Exploration {
+                noise: self.noise,
+                drawn_plies: self.drawn_plies,
+            }),
             seed: self.seed,
             random_plies: self.random_plies.into(),
             opening_limit: self.opening_limit,

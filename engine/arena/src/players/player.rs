@@ -1,4 +1,4 @@
-//! A player: a UCI program in its own process, or a net searched in this one.
+//! A player: a UCI program in its own process, a net searched in this one, or a beginner.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -6,10 +6,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::{DEFAULT_HASH_MIB, Evaluator};
+use engine::{DEFAULT_HASH_MIB, Evaluator, write_move};
 use host::tell;
-use uci_client::{Answer, EngineError, EngineProcess, EvaluatorChoice, Library, StartError};
+use uci_client::{
+    Answer, EngineError, EngineProcess, EvaluatorChoice, Info, Library, PolicyChoice, StartError,
+};
 
+use crate::players::beginner::Beginner;
 use crate::players::question::Question;
 use crate::players::spec::{EngineSpec, Net, Program};
 
@@ -22,6 +25,8 @@ pub enum Player {
     Process(Box<EngineProcess>),
     /// A net, searched by the engine library in this process.
     Library(Box<Library>),
+    /// A player that does not search.
+    Beginner(Beginner),
 }
 
 impl Player {
@@ -37,6 +42,7 @@ impl Player {
                 Ok(Player::Process(Box::new(engine)))
             }
             Program::Net(net) => Ok(Player::Library(Box::new(library(net)?))),
+            Program::Beginner(beginner) => Ok(Player::Beginner(*beginner)),
         }
     }
 
@@ -44,11 +50,11 @@ impl Player {
     pub fn plays_chess960(&self) -> bool {
         match self {
             Player::Process(engine) => engine.plays_chess960(),
-            Player::Library(_) => true,
+            Player::Library(_) | Player::Beginner(_) => true,
         }
     }
 
-    /// Sets options, in order. A net has none and ignores them.
+    /// Sets options, in order. Only programs have any; others ignore them.
     ///
     /// # Errors
     /// If a program lacks an option or refuses its value.
@@ -57,7 +63,7 @@ impl Player {
             Player::Process(engine) => options
                 .iter()
                 .try_for_each(|(name, value)| engine.set_option(name, value)),
-            Player::Library(_) => Ok(()),
+            Player::Library(_) | Player::Beginner(_) => Ok(()),
         }
     }
 
@@ -75,6 +81,7 @@ impl Player {
                 library.new_game();
                 Ok(())
             }
+            Player::Beginner(_) => Ok(()),
         }
     }
 
@@ -86,7 +93,7 @@ impl Player {
         match self {
             Player::Process(engine) => engine.position(command, stop),
             // `best_move` gets the position itself.
-            Player::Library(_) => Ok(()),
+            Player::Library(_) | Player::Beginner(_) => Ok(()),
         }
     }
 
@@ -99,6 +106,16 @@ impl Player {
             Player::Process(engine) => {
                 let allowance = &question.allowance;
                 engine.go(&allowance.go_command(), allowance.timeout, question.stop)
+            }
+            Player::Beginner(beginner) => {
+                let board = question.position.board();
+                let best = beginner.best_move(board);
+                let best = best.map(|mv| write_move(board, mv, question.chess960));
+                Ok(Answer {
+                    best: best.unwrap_or_default(),
+                    time: Duration::ZERO,
+                    info: Info::default(),
+                })
             }
             Player::Library(library) => {
                 let allowance = &question.allowance;
@@ -124,7 +141,7 @@ impl Player {
     pub fn recover(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => engine.stop(GRACE, stop),
-            Player::Library(_) => Ok(()),
+            Player::Library(_) | Player::Beginner(_) => Ok(()),
         }
     }
 }
@@ -146,11 +163,16 @@ pub fn load(net: &Net) -> Result<(Evaluator, Cow<'static, [u8]>)> {
 /// Returns an in-process engine with the net.
 ///
 /// # Errors
-/// If [`load`] fails, or the transposition table cannot be allocated.
+/// If [`load`] fails, the policy is refused, or the transposition table cannot be allocated.
 pub fn library(net: &Net) -> Result<Library> {
     let (evaluator, _) = load(net)?;
     let hash = net.hash.unwrap_or(DEFAULT_HASH_MIB);
-    Library::new(evaluator, hash, net.threads).context("hash=")
+    let library = Library::new(evaluator, hash, net.threads).context("hash=")?;
+    let policy = net.policy.as_ref().map(PolicyChoice::load).transpose();
+    Ok(match policy.context("policy=")? {
+        Some((people, _)) => library.with_policy(people),
+        None => library,
+    })
 }
 
 /// Returns whether a net's path looks like a program: it has no extension.

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::str::FromStr;
 
 use engine::{MAX_HASH_MIB, MAX_THREADS};
-use uci_client::{EvaluatorChoice, Setup};
+use uci_client::{EvaluatorChoice, PolicyChoice, Setup};
 
+use crate::players::beginner::Beginner;
 use crate::players::pace::Pace;
 
 /// An engine as the user specifies it.
@@ -27,6 +28,8 @@ pub enum Program {
     Command(Setup),
     /// A net, searched in this process.
     Net(Net),
+    /// A player that does not search.
+    Beginner(Beginner),
 }
 
 /// A net and its search settings.
@@ -34,6 +37,8 @@ pub enum Program {
 pub struct Net {
     /// Evaluation: a net's file, the embedded net, or material.
     pub evaluation: EvaluatorChoice,
+    /// Policy whose priors a search by PUCT has; `None` for alpha-beta.
+    pub policy: Option<PolicyChoice>,
     /// Size of the transposition table in MiB; `None` for the default.
     pub hash: Option<usize>,
     pub threads: usize,
@@ -60,6 +65,8 @@ impl FromStr for EngineSpec {
 struct Parts {
     command: Option<Vec<String>>,
     net: Option<EvaluatorChoice>,
+    policy: Option<PolicyChoice>,
+    beginner: Option<Beginner>,
     name: Option<String>,
     pace: Option<Pace>,
     options: Vec<(String, String)>,
@@ -82,13 +89,15 @@ impl Parts {
             _ if pace.is_some() => std::mem::replace(&mut self.pace, pace).map(drop),
             "cmd" => self.command.replace(split(value)?).map(drop),
             "net" => self.net.replace(EvaluatorChoice::named(value)).map(drop),
+            "policy" => self.policy.replace(PolicyChoice::named(value)).map(drop),
+            "beginner" => self.beginner.replace(value.parse()?).map(drop),
             "name" => self.name.replace(value.to_string()).map(drop),
             "hash" => (self.hash.replace(number(key, value, MAX_HASH_MIB)?)).map(drop),
             "threads" => (self.threads.replace(number(key, value, MAX_THREADS)?)).map(drop),
             _ => {
                 return Err(format!(
-                    "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, threads=, \
-                     depth=, nodes=, movetime=, tc="
+                    "{word:?} is none of cmd=, net=, policy=, beginner=, name=, option.NAME=, \
+                     hash=, threads=, depth=, nodes=, movetime=, tc="
                 ));
             }
         };
@@ -100,8 +109,25 @@ impl Parts {
     }
 
     fn finish(self) -> Result<EngineSpec, String> {
+        let of_net = self.policy.is_some() || self.hash.or(self.threads).is_some();
         let program = match (self.command, self.net) {
-            (Some(command), None) if self.hash.or(self.threads).is_none() => {
+            (None, None) if let Some(beginner) = self.beginner => {
+                if of_net || !self.options.is_empty() || self.pace.is_some() {
+                    return Err("a beginner has a name= alone".to_string());
+                }
+                // A limit that it does not need: `Conditions::paces` wants one of every engine.
+                let pace = Some(Pace::Depth(1));
+                return Ok(EngineSpec {
+                    program: Program::Beginner(beginner),
+                    pace,
+                    text: String::new(),
+                    name: self.name,
+                });
+            }
+            _ if self.beginner.is_some() => {
+                return Err("give a beginner, a program or a net".to_string());
+            }
+            (Some(command), None) if !of_net => {
                 let mut words = command.into_iter();
                 Program::Command(Setup {
                     program: words.next().ok_or("cmd= names no program")?.into(),
@@ -112,16 +138,21 @@ impl Parts {
             }
             (None, Some(evaluation)) if self.options.is_empty() => Program::Net(Net {
                 evaluation,
+                policy: self.policy,
                 hash: self.hash,
                 threads: self.threads.unwrap_or(1),
             }),
             (Some(_), None) => {
                 return Err(
-                    "hash= and threads= are for nets; a program has option.Hash=".to_string(),
+                    "policy=, hash= and threads= are for nets; a program has option.PolicyFile= \
+                     and option.Hash="
+                        .to_string(),
                 );
             }
             (None, Some(_)) => {
-                return Err("option. is for programs; a net has hash= and threads=".to_string());
+                return Err(
+                    "option. is for programs; a net has policy=, hash= and threads=".to_string(),
+                );
             }
             (Some(_), Some(_)) => {
                 return Err(
@@ -194,6 +225,7 @@ impl EngineSpec {
         };
         self.name.clone().unwrap_or_else(|| match &self.program {
             Program::Command(setup) => stem(&setup.program),
+            Program::Beginner(beginner) => beginner.to_string(),
             Program::Net(net) => match &net.evaluation {
                 EvaluatorChoice::File(path) => stem(path),
                 EvaluatorChoice::Embedded => "embedded".to_string(),
@@ -274,6 +306,7 @@ mod tests {
         let net = |evaluation, hash, threads| {
             Program::Net(Net {
                 evaluation,
+                policy: None,
                 hash,
                 threads,
             })
@@ -283,6 +316,33 @@ mod tests {
         assert_eq!(
             spec("material").program,
             net(EvaluatorChoice::Material, None, 1)
+        );
+        let policy = |text| match spec(text).program {
+            Program::Net(net) => net.policy,
+            other => panic!("{other:?}"),
+        };
+        let file = PolicyChoice::File("7.policy".into());
+        assert_eq!(policy("7.net policy=7.policy"), Some(file));
+        assert_eq!(
+            policy("material policy=uniform"),
+            Some(PolicyChoice::Uniform)
+        );
+    }
+
+    #[test]
+    fn beginners_need_no_limit() {
+        let greedy = spec("beginner=greedy");
+        assert_eq!(greedy.program, Program::Beginner(Beginner::Greedy));
+        assert_eq!(
+            (greedy.name(), greedy.pace),
+            ("greedy".into(), Some(Pace::Depth(1)))
+        );
+        let named = spec("beginner=random name=dice")
+            .with("nodes=5 hash=4")
+            .unwrap();
+        assert_eq!(
+            (named.name(), named.pace),
+            ("dice".into(), Some(Pace::Depth(1)))
         );
     }
 
@@ -332,6 +392,12 @@ mod tests {
             "material depth=2 nodes=3",
             "material embedded",
             "material name=a name=b",
+            "cmd=x policy=uniform",
+            "beginner=grandmaster",
+            "beginner=random net=material",
+            "beginner=random depth=2",
+            "beginner=random policy=uniform",
+            "policy=uniform",
         ] {
             assert!(text.parse::<EngineSpec>().is_err(), "{text}");
         }

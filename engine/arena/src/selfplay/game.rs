@@ -7,11 +7,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use cozy_chess::{Board, Color, Move};
-use engine::{Limits, Outcome, Position, Score, Tablebase, is_tactical, random_moves};
+use engine::{
+    Limits, Outcome, Position, RootNoise, Score, Tablebase, VisitedMove, is_tactical, legal_moves,
+    random_moves,
+};
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Adjudicator, Draw, Resign, probe};
 use crate::games::ending::Ending;
+use crate::selfplay::exploration::{Exploration, noise};
 use uci_client::Library;
 
 /// Plies after which a game is drawn.
@@ -36,18 +40,22 @@ pub struct Rules {
     pub soft_nodes: u64,
     /// Hard node limit of a search.
     pub hard_nodes: u64,
+    /// Exploration by games of a policy; `None` for alpha-beta.
+    pub exploration: Option<Exploration>,
     pub resign: Option<Resign>,
     pub draw: Option<Draw>,
     /// Endgame tables for adjudication, if any.
     pub tables: Option<Arc<dyn Tablebase>>,
 }
 
-/// A searched position, and the move found and played.
+/// A searched position, and the move played.
 pub struct Searched {
-    /// Best move.
+    /// Move played: the best one, or one drawn by visits.
     pub mv: Move,
-    /// Score of the move, from the mover's view.
+    /// Score of the position, from the mover's view.
     pub score: Score,
+    /// Moves of a search by PUCT with their visits, the most visited first; empty for alpha-beta.
+    pub visits: Vec<(Move, u32)>,
     /// Depth of the last finished iteration, in plies.
     pub depth: u32,
     /// Number of pieces on the board.
@@ -94,6 +102,8 @@ impl Game {
 struct Searches<'a> {
     library: &'a mut Library,
     limits: Limits,
+    exploration: Option<Exploration>,
+    rng: fastrand::Rng,
     stop: &'a AtomicBool,
     nodes: u64,
     time: Duration,
@@ -103,13 +113,56 @@ impl Searches<'_> {
     /// Searches a position; `None` if `stop` was set.
     fn search(&mut self, position: &Position) -> Option<Outcome> {
         let start = Instant::now();
-        let outcome = self
-            .library
-            .search(position, &self.limits, self.stop, &mut |_| {});
+        let moves = legal_moves(position.board()).len();
+        let probabilities = self
+            .exploration
+            .map_or_else(Vec::new, |_| noise(moves, &mut self.rng));
+        let noise = self.exploration.map(|exploration| RootNoise {
+            share: exploration.noise,
+            probabilities: &probabilities,
+        });
+        let outcome =
+            self.library
+                .search_with_noise(position, &self.limits, noise, self.stop, &mut |_| {});
         self.time += start.elapsed();
         self.nodes += outcome.nodes;
         (!self.stop.load(Ordering::Relaxed)).then_some(outcome)
     }
+
+    /// Returns the move to play `plies` into the game, and the visits of all. `best` is the search's.
+    fn choose(&mut self, best: Move, plies: usize) -> (Move, Vec<(Move, u32)>) {
+        let Some(exploration) = self.exploration else {
+            return (best, Vec::new());
+        };
+        let visits = targets(best, &self.library.visited_moves());
+        let all: u32 = visits.iter().map(|(_, visits)| visits).sum();
+        if plies >= exploration.drawn_plies.into() || all == 0 {
+            return (best, visits);
+        }
+        let mut rest = self.rng.u32(..all);
+        let drawn = visits.iter().find(|(_, visits)| {
+            let is_drawn = rest < *visits;
+            rest = rest.wrapping_sub(*visits);
+            is_drawn
+        });
+        (drawn.map_or(best, |(mv, _)| *mv), visits)
+    }
+}
+
+/// Returns the visits that a policy learns from. A proven win takes them all, and a proven loss has
+/// none, unless every move loses.
+fn targets(best: Move, visited: &[VisitedMove]) -> Vec<(Move, u32)> {
+    let is_proven = |visited: &VisitedMove, is: fn(Score) -> bool| visited.proof.is_some_and(is);
+    let is_best = |visited: &&VisitedMove| visited.mv == best;
+    if let Some(best) = visited.iter().find(is_best)
+        && (is_proven(best, Score::is_win) || is_proven(best, Score::is_loss))
+    {
+        return vec![(best.mv, best.visits.max(1))];
+    }
+    let open = visited
+        .iter()
+        .filter(|visited| visited.visits > 0 && !is_proven(visited, Score::is_loss));
+    open.map(|visited| (visited.mv, visited.visits)).collect()
 }
 
 impl Rules {
@@ -130,13 +183,15 @@ impl Rules {
                 soft_nodes: Some(self.soft_nodes),
                 ..Limits::default()
             },
+            exploration: self.exploration,
+            rng: game_rng(self.seed, number),
             stop,
             nodes: 0,
             time: Duration::ZERO,
         };
         let plies = self.random_plies + (number % 2) as usize;
-        let mut rng = game_rng(self.seed, number);
         for rejected in 0..MAX_OPENINGS {
+            let rng = &mut searches.rng;
             let start = match self.chess960 {
                 true => Board::chess960_startpos(rng.u32(..CHESS960_STARTS)),
                 false => Board::startpos(),
@@ -188,12 +243,14 @@ impl Rules {
         loop {
             let board = position.board();
             let mover = board.side_to_move();
-            let Some(mv) = outcome.best else {
+            let Some(best) = outcome.best else {
                 bail!("a search found no move in a game that goes on: a defect");
             };
+            let (mv, visits) = searches.choose(best, game.plies());
             game.searched.push(Searched {
                 mv,
                 score: outcome.score,
+                visits,
                 depth: outcome.depth,
                 pieces: board.occupied().len(),
                 in_check: !board.checkers().is_empty(),
@@ -258,6 +315,37 @@ mod tests {
     }
 
     #[test]
+    fn targets_leave_out_proven_losses_and_are_a_proven_win() {
+        let moves = ["e2e4", "d2d4", "c2c4"].map(|mv| mv.parse::<Move>().unwrap());
+        let visited = |visits: [u32; 3], proofs: [Option<Score>; 3]| {
+            [0, 1, 2].map(|index| VisitedMove {
+                mv: moves[index],
+                visits: visits[index],
+                prior: 0.1,
+                value: 0.0,
+                proof: proofs[index],
+            })
+        };
+        let (win, loss) = (Score::mate_in(2), Score::mated_in(2));
+        for (best, visits, proofs, expected) in [
+            (0, [9, 4, 0], [None; 3], vec![(0, 9), (1, 4)]),
+            (0, [9, 4, 1], [None, Some(loss), None], vec![(0, 9), (2, 1)]),
+            (1, [9, 4, 1], [None, Some(win), None], vec![(1, 4)]),
+            (0, [9, 4, 1], [Some(loss); 3], vec![(0, 9)]),
+            (
+                0,
+                [9, 4, 1],
+                [Some(Score::DRAW); 3],
+                vec![(0, 9), (1, 4), (2, 1)],
+            ),
+        ] {
+            let found = targets(moves[best], &visited(visits, proofs));
+            let expected: Vec<_> = expected.into_iter().map(|(i, n)| (moves[i], n)).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
     fn an_unreachable_opening_limit_is_an_error() {
         let rules = Rules {
             seed: 1,
@@ -266,6 +354,7 @@ mod tests {
             chess960: false,
             soft_nodes: 1,
             hard_nodes: 1,
+            exploration: None,
             resign: None,
             draw: None,
             tables: None,
@@ -276,6 +365,7 @@ mod tests {
                 env!("CARGO_MANIFEST_DIR"),
                 "/../../models/games1191.safetensors"
             )),
+            policy: None,
             hash: Some(1),
             threads: 1,
         })

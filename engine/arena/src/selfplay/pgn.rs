@@ -1,8 +1,9 @@
 //! PGN of self-play games, annotated as by Lichess: each move is followed by White's score of the
-//! position after it.
+//! position after it; and, where a search by PUCT found it, by the visits of all moves in its place:
+//! `[%visits e2e4:60,d2d4:30]`.
 
-use cozy_chess::Color;
-use engine::{Score, pgn};
+use cozy_chess::{Board, Color, Move};
+use engine::{Score, pgn, write_move};
 use records::position::{Label, format_eval};
 
 use crate::selfplay::game::{Game, Searched};
@@ -30,27 +31,39 @@ pub fn write(game: &Game, number: u64, settings: &Settings) -> String {
     format!("{}\n{}\n\n", tags.concat(), pgn::wrap(words))
 }
 
-/// Returns each move with the score of the position after it; the last move has none.
+/// Returns each move with its comment.
 fn movetext(game: &Game) -> impl Iterator<Item = String> {
     let random = game.random.iter().copied();
     let moves = random.chain(game.searched.iter().map(|searched| searched.mv));
-    let mut mover = game.start.side_to_move();
+    let mut board = game.start.clone();
     let first = game.random.len();
     let plies = moves.enumerate().map(move |(ply, mv)| {
-        mover = !mover;
-        let after = (ply + 1).checked_sub(first);
-        let searched = after.and_then(|after| game.searched.get(after));
-        (mv, searched.map(|searched| comment(searched, mover)))
+        let searched = |ply: usize| game.searched.get(ply.checked_sub(first)?);
+        let visits = searched(ply).and_then(|searched| visits(&board, &searched.visits));
+        board.play_unchecked(mv);
+        let eval = searched(ply + 1).map(|searched| eval(searched, board.side_to_move()));
+        // With blanks as on Lichess.
+        let commands: Vec<String> = eval.into_iter().chain(visits).collect();
+        let comment = (!commands.is_empty()).then(|| format!(" {} ", commands.join(" ")));
+        (mv, comment)
     });
     // Joined so that no line breaks within a move.
     pgn::words(&game.start, plies).map(|words| words.join(" "))
 }
 
-/// Returns the `[%eval` comment of a search, with blanks as on Lichess.
-fn comment(searched: &Searched, mover: Color) -> String {
+/// Returns the `[%eval` command of a search.
+fn eval(searched: &Searched, mover: Color) -> String {
     let label = white_label(searched.score, mover);
     let depth = searched.depth.min(u8::MAX.into()) as u8;
-    format!(" {} ", format_eval(label, depth))
+    format_eval(label, depth)
+}
+
+/// Returns the `[%visits` command of the moves of a board; `None` without moves. Castling is the
+/// king's move to its rook.
+fn visits(board: &Board, visits: &[(Move, u32)]) -> Option<String> {
+    let written = |(mv, visits): &(Move, u32)| format!("{}:{visits}", write_move(board, *mv, true));
+    let moves: Vec<String> = visits.iter().map(written).collect();
+    (!moves.is_empty()).then(|| format!("[%visits {}]", moves.join(",")))
 }
 
 /// Returns the score from White's view.

@@ -36,6 +36,9 @@ pub struct Settings {
     pub net: String,
     /// SHA-256 of the net's file; `None` for material.
     pub net_sha256: Option<String>,
+    /// Policy of games by PUCT; `None` for alpha-beta.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicySettings>,
     /// Size of the transposition table in MiB.
     pub hash_mib: usize,
     /// Soft node limit: no new iteration begins after it.
@@ -61,6 +64,19 @@ pub struct Settings {
     /// Positions after which no game is added.
     pub positions: Option<u64>,
 }
+
+/// Settings of games by PUCT.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicySettings {
+    /// SHA-256 of the policy's file; `None` for a uniform one.
+    pub sha256: Option<String>,
+    /// Share of noise in the priors of the root.
+    pub noise: f32,
+    /// Plies in which moves are drawn by visits.
+    pub drawn_plies: u16,
+}
+
+impl Eq for PolicySettings {}
 
 impl Settings {
     /// Returns whether all settings but the numbers of games and positions are equal.

@@ -23,7 +23,7 @@ use crate::selfplay::settings::{COMMIT, program_identity};
 use crate::tournament::games_file::{Existing, GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
-use uci_client::{EngineProcess, Identity};
+use uci_client::{EngineProcess, Identity, PolicyChoice};
 
 /// Upper limit of --games.
 const MAX_GAMES: u64 = 1_000_000_000;
@@ -293,11 +293,15 @@ fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)
     let of = |digest: String| format!("of SHA-256 {digest}");
     Ok(match program {
         Program::Net(net) => {
-            let digest = net_sha256(net)?.map(|digest| ("net".to_string(), of(digest)));
+            let labelled = |what: &str, digest| (what.to_string(), of(digest));
+            let digest = net_sha256(net)?.map(|digest| labelled("net", digest));
+            let policy = policy_sha256(net)?.map(|digest| labelled("policy", digest));
             let commit = COMMIT.map(|commit| ("commit".to_string(), commit.to_string()));
             let program = ("program".to_string(), program_identity()?);
-            digest.into_iter().chain(commit).chain([program]).collect()
+            let digests = digest.into_iter().chain(policy);
+            digests.chain(commit).chain([program]).collect()
         }
+        Program::Beginner(_) => vec![("program".to_string(), program_identity()?)],
         Program::Command(setup) => {
             let engine = EngineProcess::start(setup, stop, &mut |notice| tell(notice))?;
             let Identity { name, digests } = Identity::of(setup, &engine)?;
@@ -313,8 +317,23 @@ fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)
 /// If the net cannot be loaded.
 pub fn net_sha256(net: &Net) -> Result<Option<String>> {
     let (_, bytes) = player::load(net)?;
-    let digest = || format!("{:x}", Sha256::digest(&bytes));
-    Ok((!bytes.is_empty()).then(digest))
+    Ok(sha256(&bytes))
+}
+
+/// Returns the SHA-256 of a policy's file in hexadecimal; `None` for a uniform one, and without.
+///
+/// # Errors
+/// If the policy cannot be loaded.
+pub fn policy_sha256(net: &Net) -> Result<Option<String>> {
+    let policy = net.policy.as_ref().map(PolicyChoice::load).transpose();
+    let policy = policy.context("policy=")?;
+    Ok(policy.and_then(|(_, bytes)| sha256(&bytes)))
+}
+
+/// Returns the SHA-256 of a file in hexadecimal; `None` if it is empty.
+fn sha256(bytes: &[u8]) -> Option<String> {
+    let digest = || format!("{:x}", Sha256::digest(bytes));
+    (!bytes.is_empty()).then(digest)
 }
 
 /// Returns the help text about engines that hang.

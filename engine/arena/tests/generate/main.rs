@@ -1,5 +1,6 @@
 //! `arena generate`: real self-play games.
 
+mod exploration;
 mod formats;
 mod games;
 mod resume;
@@ -46,6 +47,8 @@ struct Ply {
     mv: Move,
     /// White's score as written, and the depth.
     label: Option<(String, u32)>,
+    /// Moves in UCI with their visits, as written.
+    visits: Vec<(String, u32)>,
 }
 
 /// A game as shakmaty reads it; an illegal move panics.
@@ -105,13 +108,30 @@ fn game(text: &str) -> Game {
         if let Some(comment) = rest.strip_prefix('{') {
             let (comment, after) = comment.split_once('}').unwrap();
             rest = after.trim_start();
-            match comment.trim().strip_prefix("[%eval ") {
-                Some(eval) => {
-                    let (score, depth) = eval.trim_end_matches(']').split_once(',').unwrap();
-                    let label = (score.to_string(), depth.parse().unwrap());
-                    assert_eq!(game.plies.last_mut().unwrap().label.replace(label), None);
+            let commands = comment.split("[%").skip(1).map(|command| {
+                let (name, value) = command.split_once(' ').unwrap();
+                (name, value.split_once(']').unwrap().0)
+            });
+            if !comment.contains("[%") {
+                game.ending = comment.trim().to_string();
+            }
+            for (name, value) in commands {
+                let ply = game.plies.last_mut().unwrap();
+                match name {
+                    "eval" => {
+                        let (score, depth) = value.split_once(',').unwrap();
+                        let label = (score.to_string(), depth.parse().unwrap());
+                        assert_eq!(ply.label.replace(label), None);
+                    }
+                    "visits" => {
+                        assert!(ply.visits.is_empty());
+                        ply.visits.extend(value.split(',').map(|entry| {
+                            let (mv, visits) = entry.split_once(':').unwrap();
+                            (mv.to_string(), visits.parse().unwrap())
+                        }));
+                    }
+                    other => panic!("{other}"),
                 }
-                None => game.ending = comment.trim().to_string(),
             }
             continue;
         }
@@ -128,6 +148,7 @@ fn game(text: &str) -> Game {
                 position,
                 mv: from_shakmaty(mv).unwrap(),
                 label: None,
+                visits: Vec::new(),
             });
         }
     }

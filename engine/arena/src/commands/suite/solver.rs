@@ -85,6 +85,13 @@ impl<'a> Solver<'a> {
                 let limits = self.limits.with(mate);
                 Ok(search(library, &problem.position, &limits, self.stop))
             }
+            Player::Beginner(beginner) => Ok(Solution {
+                best: beginner.best_move(problem.position.board()),
+                score: None,
+                depth: 0,
+                nodes: 0,
+                line_mates: false,
+            }),
             Player::Process(engine) => ask(engine, problem, self.limits, mate, self.stop)
                 .with_context(|| format!("{}, asked for {:?}", engine.name(), problem.id)),
         }
