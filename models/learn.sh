@@ -18,7 +18,7 @@ usage() {
     exit 2
 }
 # Of a generation: positions of its games, and playouts for each.
-generations=8 positions=300000 nodes=200
+generations=8 positions=200000 nodes=100
 while [[ ${1-} == --* ]]; do
     case $1 in
         --generations | --positions | --nodes) [ $# -gt 1 ] && declare "${1#--}=$2" ;;

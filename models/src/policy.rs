@@ -397,7 +397,7 @@ impl PolicyNetwork {
                 found: layout.to_string(),
             });
         }
-        let metadata: PolicyMetadata = serde_json::from_str(json).map_err(bad)?;
+        let metadata: PolicyMetadata = serde_json::from_value(value).map_err(bad)?;
         let neurons = metadata.neurons;
         if !(1..=MAX_POLICY_NEURONS).contains(&neurons) {
             return Err(NetError::UnknownArchitecture(format!("{neurons} neurons")));

@@ -9,7 +9,6 @@ use std::fmt;
 
 use half::f16;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use serde_json::from_slice;
 
 use crate::NetError;
 
@@ -36,7 +35,10 @@ impl<'a> Tensors<'a> {
             .ok()
             .and_then(|length| rest.split_at_checked(length))
             .ok_or_else(|| refused("its header is longer than the file"))?;
-        let header: Header = from_slice(header).map_err(|error| refused(&error.to_string()))?;
+        // As text, which metadata is too: a page then has one JSON reader, not two.
+        let header = std::str::from_utf8(header).map_err(|error| refused(&error.to_string()))?;
+        let header: Header =
+            serde_json::from_str(header).map_err(|error| refused(&error.to_string()))?;
         if !header.covers(data.len() as u64) {
             return Err(refused("its tensors overlap, or leave bytes unused"));
         }

@@ -10,16 +10,19 @@ export class Openings {
     const response = await fetch("./openings.tsv");
     if (!response.ok) throw new Error(`no opening names: ${response.status}`);
     const rows = (await response.text()).trimEnd().split("\n");
-    const keys = rows.pop() ?? "";
+    const keys = Array.from(atob(rows.pop() ?? ""), (byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join("");
     if (keys.length !== KEY * rows.length) throw new Error("the opening names are damaged");
-    return new Openings(
-      new Map(
-        rows.map((row, index) => {
-          const [eco, name] = row.split("\t");
-          return [keys.slice(KEY * index, KEY * (index + 1)), { eco, name }];
-        }),
-      ),
-    );
+    const names = new Map<string, { eco: string; name: string }>();
+    let eco = "";
+    let above: string[] = [];
+    rows.forEach((row, index) => {
+      // `[ECO TAB][SHARED]REST`, as `scripts/assets.mjs` writes it.
+      const [, code, shared, rest] = /^(?:(.*)\t)?(\d?)(.*)$/.exec(row) ?? [];
+      eco = code ?? eco;
+      above = [...above.slice(0, Number(shared)), ...(rest ? rest.split(/(?<=[:,]) /) : [])];
+      names.set(keys.slice(KEY * index, KEY * (index + 1)), { eco, name: above.join(" ") });
+    });
+    return new Openings(names);
   }
 
   /** Returns whether the position of a key has a name. */

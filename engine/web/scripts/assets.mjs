@@ -26,7 +26,7 @@ function call(name, bytes) {
 
 const ask = (request) => call("ask", new TextEncoder().encode(JSON.stringify(request)))[request.op];
 
-/** Hexadecimal digits kept of a position's key, as in `page/openings.ts`. */
+/** Hexadecimal digits kept of a position's key, as in `page/openings.ts`, which reads the names. */
 const KEY = 8;
 /** Length of opening lines for matches, in plies. */
 const LINE = 8;
@@ -38,12 +38,23 @@ for (const volume of ["a", "b", "c", "d", "e"]) {
   for (const row of rows) {
     const [eco, name, pgn] = row.split("\t");
     const { report } = ask({ op: "readPgn", text: pgn });
-    names.set(report.plies.at(-1).key.slice(0, KEY), `${eco}\t${name}`);
+    names.set(report.plies.at(-1).key.slice(0, KEY), { eco, name });
     if (report.plies.length === LINE) openings.push(report.plies.map(({ uci }) => uci).join(" "));
   }
 }
-// Names by line, then all keys in one line: apart they compress by 8 kB more.
-const lines = [...names.values(), [...names.keys()].join("")];
+// Names by line, then all keys in one line, in base64: apart they compress by 8 kB more. A line has
+// its code where that changes, and the number of parts that its name shares with the one above: 6 kB.
+const lines = [];
+let above = { eco: "", parts: [] };
+for (const { eco, name } of names.values()) {
+  const parts = name.split(/(?<=[:,]) /);
+  const differing = parts.findIndex((part, index) => part !== above.parts[index]);
+  const shared = differing < 0 ? parts.length : differing;
+  if (shared > 9 || /^\d/.test(name)) throw new Error(`cannot shorten ${name}`);
+  lines.push((eco === above.eco ? "" : `${eco}\t`) + (shared || "") + parts.slice(shared).join(" "));
+  above = { eco, parts };
+}
+lines.push(Buffer.from([...names.keys()].join(""), "hex").toString("base64"));
 await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
 await writeFile(new URL("public/lines.txt", root), openings.join("\n") + "\n");
 
