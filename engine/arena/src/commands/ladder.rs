@@ -39,7 +39,8 @@ A gauntlet against other programs:
 Elo is logistic and relative to the first engine: the likeliest ratings for all results together,
 with one drawn game added between any two that meet. The 95 % interval is that of the difference
 to the first engine. Engines are named as for `arena match`: nets by their file, programs as
-'cmd=\"PROGRAM ARGUMENTS\" name=NAME option.NAME=VALUE', either with a limit of its own.
+'cmd=\"PROGRAM ARGUMENTS\" name=NAME option.NAME=VALUE', either with a limit of its own; and
+beginners, beginner=random and beginner=greedy, which need none.
 {}
 
 Exit codes:

@@ -31,8 +31,9 @@ The embedded net at depth 4 against another program at 0.1 s per move:
 
 An engine is a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE, or a net in this process,
 net=FILE.safetensors, net=embedded or net=material, with hash=MIB and threads=N; net= may be
-left out. Either may have name=NAME and a limit of its own: depth=, nodes=, movetime=, tc=.
-Quote values with spaces.
+left out. With policy=FILE.safetensors or policy=uniform a net searches by PUCT. Either may have
+name=NAME and a limit of its own: depth=, nodes=, movetime=, tc=. beginner=random and
+beginner=greedy (takes the most valuable piece) do not search. Quote values with spaces.
 {}
 
 Elo is logistic; its 95 % interval is Wilson's, for pairs of games (docs/engine.md).
