@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use crate::games::pairing::Pairing;
 use crate::games::pgn;
-use crate::players::spec::{self, EngineSpec};
+use crate::players::pace::Pace;
+use crate::players::spec::{self, EngineSpec, Program};
 use crate::statistics::pentanomial::Pentanomial;
 use crate::statistics::ratings::{self, Rating};
 use crate::tournament::conditions::{Conditions, Each, KeptGames, even, hang_help};
@@ -157,7 +158,14 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
             let ratings = ladder.ratings.iter();
             let rows: Vec<_> = ratings.map(|row| (row.name, row.rating)).collect();
             let paces = args.conditions.paces(&engines)?;
-            let conditions = chart::conditions(&names, &paces, games(&tallies));
+            // Beginners have no limit.
+            let paces: Vec<(&str, Pace)> = engines
+                .iter()
+                .zip(names.iter().zip(paces))
+                .filter(|(engine, _)| !matches!(engine.program, Program::Beginner(_)))
+                .map(|(_, (name, pace))| (&**name, pace))
+                .collect();
+            let conditions = chart::conditions(&paces, games(&tallies));
             let written = plot.write_all(chart::draw(&rows, &conditions).as_bytes());
             written
                 .and_then(|()| plot.commit())

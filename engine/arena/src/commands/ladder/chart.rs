@@ -44,12 +44,13 @@ fn dot(name: &str, rating: &Rating) -> Dot {
     }
 }
 
-/// Returns the time controls, the number of games, the program's version and today's date.
-pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
+/// Returns the time controls of the engines that have any, the number of games, the program's
+/// version and today's date.
+pub fn conditions(paces: &[(&str, Pace)], games: u64) -> String {
     let pace = match paces {
-        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => first.describe(),
+        [(_, first), rest @ ..] if rest.iter().all(|(_, pace)| pace == first) => first.describe(),
         _ => {
-            let each = names.iter().zip(paces);
+            let each = paces.iter();
             let each = each.map(|(name, pace)| format!("{name} {}", pace.describe()));
             each.collect::<Vec<String>>().join(", ")
         }
@@ -90,15 +91,14 @@ mod tests {
 
     #[test]
     fn the_caption_names_pace_games_and_date() {
-        let names = ["a", "b"].map(String::from);
         let clock = Pace::Clock {
             moves: None,
             base: Duration::from_secs(2),
             increment: Duration::from_millis(20),
         };
-        let text = conditions(&names, &[clock, clock], 1200);
+        let text = conditions(&[("a", clock), ("b", clock)], 1200);
         assert!(text.starts_with("2 s a game and 0.02 s a move; 1,200 games; Kibitz 0"));
-        let text = conditions(&names, &[clock, Pace::Depth(3)], 2);
+        let text = conditions(&[("a", clock), ("b", Pace::Depth(3))], 2);
         assert!(
             text.contains("0.02 s a move, b 3 plies a move; 2 games"),
             "{text}"
