@@ -279,11 +279,10 @@ impl GenerateArgs {
             net_sha256: net_sha256(net)?,
             hash_mib: net.hash.unwrap_or(HASH_MIB),
             nodes: self.nodes,
-            policy: match net.policy {
-                Some(_) => Some(PolicySettings {
+            policy: match self.exploration(net) {
+                Some(exploration) => Some(PolicySettings {
                     sha256: policy_sha256(net)?,
-                    noise: self.noise,
-                    drawn_plies: self.drawn_plies,
+                    exploration,
                 }),
                 None => None,
             },
@@ -300,12 +299,17 @@ impl GenerateArgs {
         })
     }
 
+    /// Returns how games of a net with a policy explore; `None` without.
+    fn exploration(&self, net: &Net) -> Option<Exploration> {
+        net.policy.as_ref().map(|_| Exploration {
+            noise: self.noise,
+            drawn_plies: self.drawn_plies,
+        })
+    }
+
     fn rules(&self, net: &Net, tables: Option<Syzygy>) -> Rules {
         Rules {
-            exploration: net.policy.as_ref().map(|_| Exploration {
-                noise: self.noise,
-                drawn_plies: self.drawn_plies,
-            }),
+            exploration: self.exploration(net),
             seed: self.seed,
             random_plies: self.random_plies.into(),
             opening_limit: self.opening_limit,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::{DEFAULT_HASH_MIB, Evaluator, write_move};
+use engine::{DEFAULT_HASH_MIB, Evaluator, People, write_move};
 use host::tell;
 use uci_client::{
     Answer, EngineError, EngineProcess, EvaluatorChoice, Info, Library, PolicyChoice, StartError,
@@ -168,11 +168,20 @@ pub fn library(net: &Net) -> Result<Library> {
     let (evaluator, _) = load(net)?;
     let hash = net.hash.unwrap_or(DEFAULT_HASH_MIB);
     let library = Library::new(evaluator, hash, net.threads).context("hash=")?;
-    let policy = net.policy.as_ref().map(PolicyChoice::load).transpose();
-    Ok(match policy.context("policy=")? {
+    Ok(match load_policy(net)? {
         Some((people, _)) => library.with_policy(people),
         None => library,
     })
+}
+
+/// Loads the policy of a net, if it has one, and returns it with the bytes of its file, empty for a
+/// uniform one.
+///
+/// # Errors
+/// If the file cannot be read or is refused.
+pub fn load_policy(net: &Net) -> Result<Option<(People, Vec<u8>)>> {
+    let policy = net.policy.as_ref().map(PolicyChoice::load);
+    policy.transpose().context("policy=")
 }
 
 /// Returns whether a net's path looks like a program: it has no extension.

@@ -3,12 +3,14 @@
 
 use std::f64::consts::TAU;
 
+use serde::{Deserialize, Serialize};
+
 /// Sum of the parameters of the noise's Dirichlet distribution, in equal parts one for each legal
 /// move (0.3 for the 35 of a usual position).
 const CONCENTRATION: f64 = 10.0;
 
 /// Exploration of a game.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Exploration {
     /// Share of noise in the priors of the root, from 0 to 1.
     pub noise: f32,

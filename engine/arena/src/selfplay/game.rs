@@ -113,13 +113,13 @@ impl Searches<'_> {
     /// Searches a position; `None` if `stop` was set.
     fn search(&mut self, position: &Position) -> Option<Outcome> {
         let start = Instant::now();
-        let moves = legal_moves(position.board()).len();
-        let probabilities = self
-            .exploration
-            .map_or_else(Vec::new, |_| noise(moves, &mut self.rng));
-        let noise = self.exploration.map(|exploration| RootNoise {
-            share: exploration.noise,
-            probabilities: &probabilities,
+        let sample = self.exploration.map(|exploration| {
+            let moves = legal_moves(position.board()).len();
+            (exploration.noise, noise(moves, &mut self.rng))
+        });
+        let noise = sample.as_ref().map(|(share, probabilities)| RootNoise {
+            share: *share,
+            probabilities,
         });
         let outcome =
             self.library
@@ -140,12 +140,14 @@ impl Searches<'_> {
             return (best, visits);
         }
         let mut rest = self.rng.u32(..all);
-        let drawn = visits.iter().find(|(_, visits)| {
-            let is_drawn = rest < *visits;
-            rest = rest.wrapping_sub(*visits);
-            is_drawn
+        let drawn = visits.iter().find_map(|&(mv, visits)| {
+            let Some(left) = rest.checked_sub(visits) else {
+                return Some(mv);
+            };
+            rest = left;
+            None
         });
-        (drawn.map_or(best, |(mv, _)| *mv), visits)
+        (drawn.unwrap_or(best), visits)
     }
 }
 

@@ -4,6 +4,7 @@ use host::FileError;
 use serde::{Deserialize, Serialize};
 use uci_client::own_sha256;
 
+use crate::selfplay::exploration::Exploration;
 use crate::selfplay::tally::Tally;
 
 /// Program name and version.
@@ -70,10 +71,8 @@ pub struct Settings {
 pub struct PolicySettings {
     /// SHA-256 of the policy's file; `None` for a uniform one.
     pub sha256: Option<String>,
-    /// Share of noise in the priors of the root.
-    pub noise: f32,
-    /// Plies in which moves are drawn by visits.
-    pub drawn_plies: u16,
+    #[serde(flatten)]
+    pub exploration: Exploration,
 }
 
 impl Eq for PolicySettings {}

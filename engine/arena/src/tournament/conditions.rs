@@ -23,7 +23,7 @@ use crate::selfplay::settings::{COMMIT, program_identity};
 use crate::tournament::games_file::{Existing, GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
-use uci_client::{EngineProcess, Identity, PolicyChoice};
+use uci_client::{EngineProcess, Identity};
 
 /// Upper limit of --games.
 const MAX_GAMES: u64 = 1_000_000_000;
@@ -325,8 +325,7 @@ pub fn net_sha256(net: &Net) -> Result<Option<String>> {
 /// # Errors
 /// If the policy cannot be loaded.
 pub fn policy_sha256(net: &Net) -> Result<Option<String>> {
-    let policy = net.policy.as_ref().map(PolicyChoice::load).transpose();
-    let policy = policy.context("policy=")?;
+    let policy = player::load_policy(net)?;
     Ok(policy.and_then(|(_, bytes)| sha256(&bytes)))
 }
 
