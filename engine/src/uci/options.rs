@@ -1,7 +1,7 @@
 //! UCI options.
 
+use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use crate::evaluation::EvaluationKind;
@@ -19,7 +19,10 @@ const MAX_PROBE_DEPTH: usize = 100;
 /// UCI notation of an empty string.
 const EMPTY: &str = "<empty>";
 /// Maximum `Move Overhead`, in milliseconds.
-const MAX_OVERHEAD_MS: u64 = 5000;
+const MAX_OVERHEAD_MS: usize = 5000;
+const OVERHEAD_MS: usize = DEFAULT_OVERHEAD.as_millis() as usize;
+/// Least and greatest `UCI_Elo`.
+const ELO: [usize; 2] = [MIN_ELO as usize, MAX_ELO as usize];
 /// Default `Move Overhead`.
 pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
 /// Maximum `MultiPV`; no position has more than 218 moves.
@@ -35,18 +38,6 @@ pub enum Style {
     Human,
 }
 
-impl FromStr for Style {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Style, ()> {
-        match text {
-            "engine" => Ok(Style::Engine),
-            "human" => Ok(Style::Human),
-            _ => Err(()),
-        }
-    }
-}
-
 /// Kind of search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchKind {
@@ -57,21 +48,9 @@ pub enum SearchKind {
     Puct,
 }
 
-impl FromStr for SearchKind {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<SearchKind, ()> {
-        match text {
-            "alphabeta" => Ok(SearchKind::AlphaBeta),
-            "puct" => Ok(SearchKind::Puct),
-            _ => Err(()),
-        }
-    }
-}
-
 /// An option and its new value.
-// Places of a new option that no match shows: its line in `describe` and its arm in `parse`;
-// `docs/engine.md`; the lists in `engine/tests/uci/protocol.rs` and `compliance.rs`.
+// Places of a new option that no match shows: its line in `OPTIONS`; `docs/engine.md`; the lists in
+// `engine/tests/uci/protocol.rs` and `compliance.rs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetOption {
     /// Number of search threads.
@@ -123,36 +102,159 @@ pub enum SetOption {
     Tune(&'static Tunable, i32),
 }
 
+/// An option as it is announced and set: its name and kind.
+struct UciOption(&'static str, Kind);
+
+/// Kind of an option, with its default, its values and what they set.
+enum Kind {
+    Button(fn() -> SetOption),
+    Check(bool, Set<bool>),
+    /// The default, the least and the greatest number.
+    Spin(usize, [usize; 2], Set<usize>),
+    /// The choices, the default first; one is set by its index.
+    Combo(&'static [&'static str], Set<usize>),
+    /// The default; `None` is set for it and for an empty string.
+    Text(&'static str, Set<Option<String>>),
+}
+
+/// All options, in the order in which they are announced.
+static OPTIONS: [UciOption; 22] = [
+    spin("Threads", 1, [1, MAX_THREADS], SetOption::Threads),
+    spin("Hash", DEFAULT_HASH_MIB, [1, MAX_HASH_MIB], SetOption::Hash),
+    UciOption("Clear Hash", Kind::Button(|| SetOption::ClearHash)),
+    check("Ponder", false, SetOption::Ponder),
+    spin("MultiPV", 1, [1, MAX_LINES], SetOption::MultiPv),
+    spin(
+        "Move Overhead",
+        OVERHEAD_MS,
+        [0, MAX_OVERHEAD_MS],
+        |millis| SetOption::MoveOverhead(Duration::from_millis(millis as u64)),
+    ),
+    check("UCI_Chess960", false, SetOption::Chess960),
+    check("UCI_ShowWDL", false, SetOption::ShowWdl),
+    text("UCI_EngineAbout", ABOUT, |_| SetOption::EngineAbout),
+    check("UCI_LimitStrength", false, SetOption::LimitStrength),
+    spin("UCI_Elo", ELO[1], ELO, |elo| SetOption::Elo(elo as u32)),
+    combo("Level", &["off", "easy", "medium", "hard"], |index| {
+        let levels = [Level::Easy, Level::Medium, Level::Hard];
+        SetOption::Level(index.checked_sub(1).map(|index| levels[index]))
+    }),
+    check("OwnBook", false, SetOption::OwnBook),
+    text("BookFile", EMPTY, |file| SetOption::BookFile(path(file))),
+    text("SyzygyPath", EMPTY, SetOption::SyzygyPath),
+    spin("SyzygyProbeDepth", 1, [1, MAX_PROBE_DEPTH], |plies| {
+        SetOption::SyzygyProbeDepth(plies as i32)
+    }),
+    check("Syzygy50MoveRule", true, SetOption::Syzygy50MoveRule),
+    text("EvalFile", EMBEDDED, |file| SetOption::EvalFile(path(file))),
+    combo("Evaluation", &["network", "material"], |index| {
+        let kinds = [EvaluationKind::Network, EvaluationKind::Material];
+        SetOption::Evaluation(kinds[index])
+    }),
+    text("PolicyFile", EMPTY, |file| {
+        SetOption::PolicyFile(path(file))
+    }),
+    combo("Style", &["engine", "human"], |index| {
+        SetOption::Style([Style::Engine, Style::Human][index])
+    }),
+    combo("Search", &["alphabeta", "puct"], |index| {
+        SetOption::Search([SearchKind::AlphaBeta, SearchKind::Puct][index])
+    }),
+];
+
+type Set<T> = fn(T) -> SetOption;
+
+const fn check(name: &'static str, default: bool, set: Set<bool>) -> UciOption {
+    UciOption(name, Kind::Check(default, set))
+}
+
+const fn spin(name: &'static str, default: usize, ends: [usize; 2], set: Set<usize>) -> UciOption {
+    UciOption(name, Kind::Spin(default, ends, set))
+}
+
+const fn combo(name: &'static str, choices: &'static [&'static str], set: Set<usize>) -> UciOption {
+    UciOption(name, Kind::Combo(choices, set))
+}
+
+const fn text(name: &'static str, default: &'static str, set: Set<Option<String>>) -> UciOption {
+    UciOption(name, Kind::Text(default, set))
+}
+
+fn path(file: Option<String>) -> Option<PathBuf> {
+    file.map(PathBuf::from)
+}
+
+impl UciOption {
+    /// Returns the option as it is set to a value.
+    fn set(&self, value: &str) -> Result<SetOption, UciError> {
+        match self.1 {
+            Kind::Button(set) => Ok(set()),
+            Kind::Check(_, set) => {
+                let value = value.parse().map_err(|_| self.bad_value("true or false"));
+                value.map(set)
+            }
+            Kind::Spin(_, [min, max], set) => {
+                let number = value
+                    .parse()
+                    .ok()
+                    .filter(|number| (min..=max).contains(number));
+                let wanted = || self.bad_value(&format!("a number from {min} to {max}"));
+                number.ok_or_else(wanted).map(set)
+            }
+            Kind::Combo(choices, set) => {
+                let index = choices.iter().position(|choice| *choice == value);
+                index
+                    .ok_or_else(|| self.bad_value(&any_of(choices)))
+                    .map(set)
+            }
+            Kind::Text(default, set) => {
+                let given = !["", EMPTY, default].contains(&value);
+                Ok(set(given.then(|| value.to_string())))
+            }
+        }
+    }
+
+    fn bad_value(&self, wanted: &str) -> UciError {
+        UciError::BadValue {
+            name: self.0,
+            wanted: wanted.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for UciOption {
+    /// Writes the line that announces the option.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "option name {} type ", self.0)?;
+        match self.1 {
+            Kind::Button(_) => write!(f, "button"),
+            Kind::Check(default, _) => write!(f, "check default {default}"),
+            Kind::Spin(default, [min, max], _) => {
+                write!(f, "spin default {default} min {min} max {max}")
+            }
+            Kind::Combo(choices, _) => {
+                write!(f, "combo default {}", choices[0])?;
+                choices
+                    .iter()
+                    .try_for_each(|choice| write!(f, " var {choice}"))
+            }
+            Kind::Text(default, _) => write!(f, "string default {default}"),
+        }
+    }
+}
+
+/// Returns `a, b or c`.
+fn any_of(choices: &[&str]) -> String {
+    let (others, last) = choices.split_at(choices.len() - 1);
+    format!("{} or {}", others.join(", "), last[0])
+}
+
 impl SetOption {
     /// Returns the option lines of the answer to `uci`.
     pub fn describe() -> String {
-        let description = format!(
-            "option name Threads type spin default 1 min 1 max {MAX_THREADS}\n\
-             option name Hash type spin default {DEFAULT_HASH_MIB} min 1 max {MAX_HASH_MIB}\n\
-             option name Clear Hash type button\n\
-             option name Ponder type check default false\n\
-             option name MultiPV type spin default 1 min 1 max {MAX_LINES}\n\
-             option name Move Overhead type spin default {overhead} min 0 max {MAX_OVERHEAD_MS}\n\
-             option name UCI_Chess960 type check default false\n\
-             option name UCI_ShowWDL type check default false\n\
-             option name UCI_EngineAbout type string default {ABOUT}\n\
-             option name UCI_LimitStrength type check default false\n\
-             option name UCI_Elo type spin default {MAX_ELO} min {MIN_ELO} max {MAX_ELO}\n\
-             option name Level type combo default off var off var easy var medium var hard\n\
-             option name OwnBook type check default false\n\
-             option name BookFile type string default {EMPTY}\n\
-             option name SyzygyPath type string default {EMPTY}\n\
-             option name SyzygyProbeDepth type spin default 1 min 1 max {MAX_PROBE_DEPTH}\n\
-             option name Syzygy50MoveRule type check default true\n\
-             option name EvalFile type string default {EMBEDDED}\n\
-             option name Evaluation type combo default network var network var material\n\
-             option name PolicyFile type string default {EMPTY}\n\
-             option name Style type combo default engine var engine var human\n\
-             option name Search type combo default alphabeta var alphabeta var puct",
-            overhead = DEFAULT_OVERHEAD.as_millis(),
-        );
+        let lines = OPTIONS.iter().map(UciOption::to_string);
         #[cfg(feature = "tune")]
-        let description = TUNABLES.iter().fold(description, |text, tunable| {
+        let lines = lines.chain(TUNABLES.iter().map(|tunable| {
             let Tunable {
                 name,
                 value,
@@ -160,9 +262,9 @@ impl SetOption {
                 max,
                 ..
             } = tunable;
-            text + &format!("\noption name {name} type spin default {value} min {min} max {max}")
-        });
-        description
+            format!("option name {name} type spin default {value} min {min} max {max}")
+        }));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Parses `setoption name NAME value VALUE`; names are case-insensitive.
@@ -174,91 +276,29 @@ impl SetOption {
             .trim_start();
         let text = text.strip_prefix("name").unwrap_or(text).trim();
         let (name, value) = text.split_once(" value").unwrap_or((text, ""));
-        let value = value.trim();
-        let millis = |number| Duration::from_millis(number as u64);
-        Ok(match name.trim().to_ascii_lowercase().as_str() {
-            "threads" => SetOption::Threads(spin("Threads", value, 1, MAX_THREADS)?),
-            "hash" => SetOption::Hash(spin("Hash", value, 1, MAX_HASH_MIB)?),
-            "clear hash" => SetOption::ClearHash,
-            "ponder" => SetOption::Ponder(check("Ponder", value)?),
-            "multipv" => SetOption::MultiPv(spin("MultiPV", value, 1, MAX_LINES)?),
-            "move overhead" => SetOption::MoveOverhead(millis(spin(
-                "Move Overhead",
-                value,
-                0,
-                MAX_OVERHEAD_MS as usize,
-            )?)),
-            "uci_chess960" => SetOption::Chess960(check("UCI_Chess960", value)?),
-            "uci_limitstrength" => SetOption::LimitStrength(check("UCI_LimitStrength", value)?),
-            "uci_elo" => {
-                let elo = spin("UCI_Elo", value, MIN_ELO as usize, MAX_ELO as usize)?;
-                SetOption::Elo(elo as u32)
-            }
-            "level" if value == "off" => SetOption::Level(None),
-            "level" => SetOption::Level(Some(chosen("Level", value, "off, easy, medium or hard")?)),
-            "ownbook" => SetOption::OwnBook(check("OwnBook", value)?),
-            "bookfile" => SetOption::BookFile(string(value, EMPTY)),
-            "uci_showwdl" => SetOption::ShowWdl(check("UCI_ShowWDL", value)?),
-            "uci_engineabout" => SetOption::EngineAbout,
-            "syzygyprobedepth" => {
-                let plies = spin("SyzygyProbeDepth", value, 1, MAX_PROBE_DEPTH)?;
-                SetOption::SyzygyProbeDepth(plies as i32)
-            }
-            "syzygy50moverule" => SetOption::Syzygy50MoveRule(check("Syzygy50MoveRule", value)?),
-            "syzygypath" => SetOption::SyzygyPath(string(value, EMPTY)),
-            "evalfile" => SetOption::EvalFile(string(value, EMBEDDED)),
-            "evaluation" => {
-                SetOption::Evaluation(chosen("Evaluation", value, "network or material")?)
-            }
-            "policyfile" => SetOption::PolicyFile(string(value, EMPTY)),
-            "search" => SetOption::Search(chosen("Search", value, "alphabeta or puct")?),
-            "style" => SetOption::Style(chosen("Style", value, "engine or human")?),
-            #[cfg(feature = "tune")]
-            name if let Some(tunable) = tunable(name) => {
-                let fits = |value: &i32| (tunable.min..=tunable.max).contains(value);
-                let value = value.parse().ok().filter(fits);
-                let value = value.ok_or_else(|| UciError::BadValue {
-                    name: tunable.name,
-                    wanted: format!("a number from {} to {}", tunable.min, tunable.max),
-                })?;
-                SetOption::Tune(tunable, value)
-            }
-            _ => return Err(UciError::UnknownOption(short(name))),
-        })
+        let (name, value) = (name.trim(), value.trim());
+        let mut options = OPTIONS.iter();
+        if let Some(option) = options.find(|option| option.0.eq_ignore_ascii_case(name)) {
+            return option.set(value);
+        }
+        #[cfg(feature = "tune")]
+        if let Some(tunable) = tunable(name) {
+            let fits = |value: &i32| (tunable.min..=tunable.max).contains(value);
+            let value = value.parse().ok().filter(fits);
+            let value = value.ok_or_else(|| UciError::BadValue {
+                name: tunable.name,
+                wanted: format!("a number from {} to {}", tunable.min, tunable.max),
+            })?;
+            return Ok(SetOption::Tune(tunable, value));
+        }
+        Err(UciError::UnknownOption(short(&name.to_ascii_lowercase())))
     }
-}
-
-fn spin(name: &'static str, value: &str, min: usize, max: usize) -> Result<usize, UciError> {
-    value
-        .parse()
-        .ok()
-        .filter(|number| (min..=max).contains(number))
-        .ok_or_else(|| UciError::BadValue {
-            name,
-            wanted: format!("a number from {min} to {max}"),
-        })
 }
 
 #[cfg(feature = "tune")]
 fn tunable(name: &str) -> Option<&'static Tunable> {
     let mut tunables = TUNABLES.iter();
     (tunables.find(|tunable| tunable.name.eq_ignore_ascii_case(name))).copied()
-}
-
-fn check(name: &'static str, value: &str) -> Result<bool, UciError> {
-    chosen(name, value, "true or false")
-}
-
-fn chosen<T: FromStr>(name: &'static str, value: &str, wanted: &str) -> Result<T, UciError> {
-    value.parse().map_err(|_| UciError::BadValue {
-        name,
-        wanted: wanted.to_string(),
-    })
-}
-
-/// Returns a string value; `None` if it is empty or the default.
-fn string<T: for<'a> From<&'a str>>(value: &str, default: &str) -> Option<T> {
-    (!value.is_empty() && value != default && value != EMPTY).then(|| value.into())
 }
 
 #[cfg(test)]
