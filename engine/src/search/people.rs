@@ -86,6 +86,11 @@ impl Person<'_> {
         self.people.metadata.nearest_band(self.elo as u16)
     }
 
+    /// Returns whether the policy knows people of this very rating, and not only of the nearest.
+    pub fn is_known(&self) -> bool {
+        self.band() == RatingBand::of(Some(self.elo as u16))
+    }
+
     /// Returns the legal moves with the probability of each, of [`Person::band`].
     pub fn moves(&self, board: &Board) -> Vec<(Move, f32)> {
         people_moves(&self.people.policy, board, self.band())

@@ -503,8 +503,8 @@ line: Array<number>,
  */
 findings: Array<Finding | null>, 
 /**
- * White's and Black's rating, `null` where it is unknown. With a policy a mistake's text says
- * how many people of that rating make it.
+ * White's and Black's rating, `null` where it is unknown. With a policy that knows people of
+ * that rating a mistake's text says how many of them make it.
  */
 ratings: [number | null, number | null], };
 

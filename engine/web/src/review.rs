@@ -39,8 +39,8 @@ pub struct ReviewRequest {
     line: Vec<usize>,
     /// Search results of the start and of the position after each move.
     findings: Vec<Option<Finding>>,
-    /// White's and Black's rating, `null` where it is unknown. With a policy a mistake's text says
-    /// how many people of that rating make it.
+    /// White's and Black's rating, `null` where it is unknown. With a policy that knows people of
+    /// that rating a mistake's text says how many of them make it.
     ratings: [Option<u32>; 2],
 }
 
@@ -126,7 +126,7 @@ pub fn review(request: ReviewRequest, people: Option<&People>) -> Result<Review,
         };
         if let (Some(people), Some(rating)) = (people, ratings[mover as usize]) {
             let played = parse_move(board, &tree.nodes[node].uci)?;
-            text += &people_who_play(people.person(rating), board, played);
+            text += &people_who_play(people.person(rating), board, played).unwrap_or_default();
         }
         mark(&mut tree.nodes[node], glyph, &text);
         add_line(&mut tree, parent, &better);
@@ -146,8 +146,12 @@ pub fn review(request: ReviewRequest, people: Option<&People>) -> Result<Review,
     })
 }
 
-/// Returns a sentence on how many people play a move.
-fn people_who_play(person: Person, board: &Board, played: Move) -> String {
+/// Returns a sentence on how many people play a move. `None` if the policy does not know people of
+/// that rating.
+fn people_who_play(person: Person, board: &Board, played: Move) -> Option<String> {
+    if !person.is_known() {
+        return None;
+    }
     let moves = person.moves(board);
     let share = moves.iter().find(|(mv, _)| *mv == played);
     let percent = 100.0 * share.map_or(0.0, |(_, share)| f64::from(*share));
@@ -155,7 +159,9 @@ fn people_who_play(person: Person, board: &Board, played: Move) -> String {
         ..1.0 => "Fewer than 1 %".to_string(),
         _ => format!("{percent:.0} %"),
     };
-    format!(" {percent} of people rated {} play it.", person.band())
+    let san = util::display_san_move(board, played);
+    let band = person.band();
+    Some(format!(" {percent} of people rated {band} play {san}."))
 }
 
 /// Returns the mover's winning chance, `0..=1`, by Lichess's curve.
@@ -259,7 +265,7 @@ impl Tally {
 mod tests {
     use super::*;
     use crate::game::Game;
-    use models::{PolicyMetadata, PolicyNetwork};
+    use models::{PolicyMetadata, PolicyNetwork, RatingBand};
 
     fn finding(centipawns: i32, pv: &str) -> Option<Finding> {
         Some(Finding {
@@ -294,19 +300,27 @@ mod tests {
 
     #[test]
     fn a_policy_says_how_many_people_make_a_mistake() {
-        let policy = PolicyNetwork::random(8, 1);
-        let people = People::new(&policy, PolicyMetadata::new(8, "test")).unwrap();
-        let request = ReviewRequest {
-            ratings: [Some(1500), None],
-            ..fools_mate()
+        let mut metadata = PolicyMetadata::new(8, "test");
+        metadata.moves_by_band[RatingBand::of(Some(1500)).index()] = 1_000_000;
+        let people = People::new(&PolicyNetwork::random(8, 1), metadata).unwrap();
+        let text_of = |rating| {
+            let request = ReviewRequest {
+                ratings: [rating, None],
+                ..fools_mate()
+            };
+            let review = review(request, Some(&people)).unwrap();
+            review.mistakes[1].text.clone()
         };
-        let review = review(request, Some(&people)).unwrap();
-        let text = &review.mistakes[1].text;
+        // The policy does not know people of another rating.
+        for rating in [None, Some(1400), Some(2200)] {
+            assert_eq!(text_of(rating), "Blunder. Nc3 was best.");
+        }
+        let text = text_of(Some(1550));
         let told = text.strip_prefix("Blunder. Nc3 was best. ").unwrap();
         let percent: f64 = told.split(' ').next().unwrap().parse().unwrap();
         assert!((1.0..20.0).contains(&percent), "{text}");
         assert!(
-            told.ends_with(" % of people rated unknown play it."),
+            told.ends_with(" % of people rated 1500 to 1599 play g4."),
             "{text}"
         );
     }

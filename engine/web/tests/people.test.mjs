@@ -114,7 +114,7 @@ test("the report says how many people of the player's rating make a mistake", as
   await page.click("#review");
   await page.waitForFunction(() => document.getElementById("moves").textContent.includes("people rated"));
   const text = await page.textContent("#moves");
-  assert.match(text, /Blunder\. \S+ was best\. (Fewer than 1|\d+) % of people rated 2400 to 2499 play it\./);
+  assert.match(text, /Blunder\. \S+ was best\. (Fewer than 1|\d+) % of people rated 2400 to 2499 play g4\./);
   assert.deepEqual(errors, []);
 });
 
