@@ -25,8 +25,8 @@ export function arrowsOf(best: Iteration[]): DrawShape[] {
   return shapes;
 }
 
-/** A game that is over fills the bar, or halves it. */
-export function showBar(score: WhiteScore, flipped: boolean, ending: EndingReport | null) {
+/** Shows a score, `unsearched` if it is the net's alone. A game that is over fills the bar, or halves it. */
+export function showBar(score: WhiteScore, unsearched: boolean, flipped: boolean, ending: EndingReport | null) {
   const bar = $("bar");
   const text = ending ? resultCode(ending) : scoreText(score);
   const share = ending ? chance(score) : Math.min(0.97, Math.max(0.03, chance(score)));
@@ -35,6 +35,8 @@ export function showBar(score: WhiteScore, flipped: boolean, ending: EndingRepor
   const label = bar.querySelector(".bar-text") as HTMLElement;
   if (ending) label.textContent = ending.winner ? "1" : "½";
   else label.textContent = scoreText(score, 1).replace(/[≥≤]/, "");
+  if (unsearched && !ending) label.append(Object.assign(document.createElement("small"), { textContent: "net" }));
   label.classList.toggle("black-ahead", chance(score) < 0.5);
-  bar.setAttribute("aria-label", `Evaluation, White's view: ${text}`);
+  bar.setAttribute("aria-label", `Evaluation, White's view: ${text}${unsearched && !ending ? ", by the net without search" : ""}`);
+  bar.title = unsearched && !ending ? "The net’s evaluation, without search" : "";
 }

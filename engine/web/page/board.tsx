@@ -55,7 +55,7 @@ export class Board {
           yellow: { key: "y", color: "#d99a1c", opacity: 1, lineWidth: 10 },
           best: { key: "best", color: "#1f6f5b", opacity: 0.9, lineWidth: 13 },
           reply: { key: "reply", color: "#3d6ea8", opacity: 0.65, lineWidth: 8 },
-          other: { key: "other", color: "#1f6f5b", opacity: 0.4, lineWidth: 8 },
+          other: { key: "other", color: "#0c4738", opacity: 0.5, lineWidth: 8 },
         },
       },
     });

@@ -17,13 +17,13 @@ const MATCH_PACE = 100;
 const DRAW_MARGIN = 30;
 /** ... and not before this move. */
 const DRAW_FROM = 10;
-/** Changes that *Undo* can take back. */
+/** Changes that *Take back* reverts. */
 const MOST_CHANGES = 200;
 
-/** A former tree, for *Undo*. */
+/** A former tree, for *Take back*. */
 type Former = Pick<GameState, "tree" | "report" | "at">;
 
-/** A game taken off the board, with the changes that *Undo* can take back in it. */
+/** A game taken off the board, with the changes that *Take back* reverts in it. */
 export interface SetAside {
   saved: Saved;
   former: Former[];
@@ -401,7 +401,7 @@ export class GameState {
     this.disposable = false;
   }
 
-  /** Draws a circle or arrow at the node looked at; in a game or puzzle without a step of *Undo*. */
+  /** Draws a circle or arrow at the node looked at; in a game or puzzle without a step of *Take back*. */
   draw(shape: DrawShape, puzzling: boolean) {
     const node = this.shownNode;
     const text = withShape(node.comment, shape);
@@ -427,19 +427,19 @@ export class GameState {
     return review;
   }
 
-  /** Adds the tree to those that *Undo* goes back to. */
+  /** Adds the tree to those that *Take back* goes back to. */
   private remember() {
     const { tree, report, at } = this;
     this.former.push({ tree, report, at });
     if (this.former.length > MOST_CHANGES) this.former.shift();
   }
 
-  /** Whether *Undo* can take anything back: a change of the tree, or moves of the game. */
+  /** Whether *Take back* can revert anything: a change of the tree, or moves of the game. */
   get undoable(): boolean {
     return this.former.length > 0 || (!this.study && this.back > 0);
   }
 
-  /** Number of plies that *Undo* takes back in a game; 0 before the visitor's first move. */
+  /** Number of plies that *Take back* removes in a game; 0 before the visitor's first move. */
   private get back(): number {
     const back = this.againstEngine && this.sides[this.turn].who === "human" ? 2 : 1;
     return this.last < back ? 0 : back;

@@ -47,16 +47,20 @@ export class MoveList {
     this.current?.removeAttribute("aria-current");
     this.current = list.querySelector<HTMLElement>(`[data-node="${shown}"]`);
     this.current?.setAttribute("aria-current", "true");
-    if (!this.current) list.scrollTop = 0;
-    else if (!report.children[shown].length) list.scrollTop += this.current.getBoundingClientRect().bottom - list.getBoundingClientRect().bottom + 8;
+    if (!this.current) list.scrollTo(0, 0);
+    else if (!report.children[shown].length) {
+      const [own, box] = [this.current.getBoundingClientRect(), list.getBoundingClientRect()];
+      list.scrollBy(own.right - box.right + 8, own.bottom - box.bottom + 8);
+    }
     this.reveal(list);
   }
 
-  /** Scrolls to the move looked at where it is out of sight. */
+  /** Scrolls to the move looked at where it is out of sight: down, or along the single line of a phone. */
   private reveal(list: HTMLElement) {
     if (!this.current) return;
     const [own, box] = [this.current.getBoundingClientRect(), list.getBoundingClientRect()];
     if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += own.top - box.top - list.clientHeight / 2;
+    if (own.left < box.left || own.right > box.right) list.scrollLeft += own.left - box.left - list.clientWidth / 2;
   }
 }
 

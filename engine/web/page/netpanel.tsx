@@ -148,8 +148,6 @@ export class NetPanel {
         </label>
         {evaluators.isOwn(evaluator.id) && <button id="forget-net" type="button" title="Remove this net from the browser" onClick={() => this.forget()}>Forget</button>}
       </div>
-      <p id="evaluator-note" class="quiet">{this.description}</p>
-      <p id="evaluator-strength" class="quiet">{evaluators.strengthNote(evaluator.id)}</p>
       <label class="switch">
         <input type="checkbox" id="show-worth" checked={noting} onInput={({ currentTarget }) => {
           this.noting = currentTarget.checked;
@@ -160,6 +158,8 @@ export class NetPanel {
       </label>
       <p id="lifted">{view && liftedText(view, this.lifted)}</p>
       <div id="worths" tabIndex={0} role="region" aria-label="What each piece is worth">{view && worths(view, (square) => this.lift(square))}</div>
+      <p id="evaluator-note" class="quiet">{this.description}</p>
+      <p id="evaluator-strength" class="quiet">{evaluators.strengthNote(evaluator.id)}</p>
     </>, $("panel-net"));
   }
 }

@@ -68,7 +68,7 @@ export class Practice {
         <button id="puzzle-next" class={current ? "" : "primary"} type="button" disabled={!puzzles.length} onClick={() => this.next()}>{current ? "Skip" : done ? "Next" : "Solve"}</button>
         <button id="find-own" type="button" onClick={() => this.find(ownGames())}>{searching ? "Stop" : "Search my games"}</button>
         <button id="find-pgn" type="button" disabled={searching} onClick={() => this.find(this.gamesOfFile())}>Search the PGN</button>
-        <button id="puzzle-forget" type="button" disabled={!puzzles.length} onClick={() => confirm("Forget all puzzles?") && this.keep([])}>Forget puzzles</button>
+        <button id="puzzle-forget" type="button" hidden={Boolean(current)} disabled={!puzzles.length} onClick={() => confirm("Forget all puzzles?") && this.keep([])}>Forget puzzles</button>
       </div>
     </>, $("panel-puzzles"));
   }

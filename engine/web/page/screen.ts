@@ -295,8 +295,8 @@ export class Screen {
     const arrows = this.engine.arrows && !this.unaided && here && !state.position.ending;
     this.board.arrows([...(arrows ? arrowsOf(this.best) : []), ...this.hints, ...shapesOf(state.shownNode.comment)]);
     const { ending } = state.position;
-    const score = (here && !this.unaided && !ending && this.best[0]?.score) || state.knownScore || { cp: Math.round(this.source.evaluate().value * 100) };
-    showBar(score, state.orientation === "black", ending);
+    const known = (here && !this.unaided && !ending && this.best[0]?.score) || state.knownScore;
+    showBar(known || { cp: Math.round(this.source.evaluate().value * 100) }, !known, state.orientation === "black", ending);
   }
 
   hint(shapes: DrawShape[]) {

@@ -42,6 +42,8 @@ export function connectTabs(app: App) {
       $(`tab-${name}`).onclick = () => {
         farewell();
         open(name);
+        // On a phone the panels are below the screen's edge.
+        $("panels").scrollIntoView({ block: "start" });
       };
       $(`tab-${name}`).onkeydown = ({ key }) => {
         const by = { ArrowRight: 1, ArrowLeft: names.length - 1 }[key];

@@ -13,8 +13,9 @@ export function welcome(play: (rating: number) => void) {
   // Every visit saves its game, and whoever follows a link wants to see that one.
   if (loadText("game") !== null || readLink(location.hash)) return;
   const box = $("welcome");
-  // In place of the open panel, or in the header where panels are out of sight.
+  // In place of the open panel; on a phone under the board, on its side in the header.
   if (matchMedia("(min-width: 901px) and (min-height: 601px)").matches) $("tab-analyse").parentElement?.after(box);
+  else if (!matchMedia("(min-width: 621px) and (max-height: 600px)").matches) $("player-bottom").after(box);
   const act = (go: () => void) => () => {
     farewell();
     go();
@@ -32,7 +33,7 @@ export function welcome(play: (rating: number) => void) {
     <p>A chess engine that runs in your browser.</p>
     <div class="row" role="group" aria-label="Play">
       <button id="begin-play" class="primary" type="button" onClick={act(() => $("new").click())}>Play</button>
-      {LEVELS.map(level)}
+      <span class="levels">{LEVELS.map(level)}</span>
     </div>
     <div class="ways">
       {way("analysis", "Analyse a game", "Paste a PGN or a shared link, or drop a file", () => $("open").click())}

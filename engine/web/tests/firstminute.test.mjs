@@ -31,10 +31,12 @@ test("small screens show what the page is and the ways to begin, and the whole b
     }
     const text = await page.$eval("#welcome p", (sentence) => sentence.scrollWidth - sentence.clientWidth);
     assert.ok(text <= 0, `${width} x ${height}: ${text} too wide`);
-    // The board moves up after the first move, and is found where it is.
+    // The board stays where it is when they go.
+    const before = await page.locator("#board").boundingBox();
     await clickMove(page, "e2", "e4");
     await waitForMoves(page, 2);
     assert.ok(await page.isHidden("#welcome"));
+    assert.deepEqual(await page.locator("#board").boundingBox(), before, `${width} x ${height}`);
     await clickMove(page, "a2", "a3");
     await waitForMoves(page, 3);
     assert.deepEqual((await sans(page)).filter((_, index) => index % 2 === 0), ["e4", "a3"]);

@@ -131,3 +131,33 @@ test("on a phone captured pieces give way, and ratings do not", async () => {
   assert.equal(cut, 0);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
 });
+
+test("on a phone the board stays in sight above a tab, and the moves are one line until something is said of them", async () => {
+  const { page } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3,b8c6,f1c4,f8c5,b2b4,c5b4,c2c3,b4a5,d2d4,e5d4", ...phone(390, 844) });
+  const boxes = () => page.$$eval("#moves button", (moves) => moves.map((move) => move.getBoundingClientRect().y));
+  assert.equal(new Set(await boxes()).size, 1);
+  const within = await page.$eval("#moves", (list) => {
+    const [move, box] = [list.querySelector("[aria-current]").getBoundingClientRect(), list.getBoundingClientRect()];
+    return move.left >= box.left && move.right <= box.right;
+  });
+  assert.ok(within, "the move looked at is out of sight");
+  await page.click("#tab-why");
+  await page.waitForSelector(".choices p:nth-child(2)");
+  await inSight(page, 844, "#board", "#bar", "#tab-why", "#panel-why h2 >> nth=0");
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.click("#annotate");
+  await page.fill("#comment", "A gambit accepted");
+  // A keyboard takes the board's place.
+  assert.equal(await page.$eval(".board-row", (row) => getComputedStyle(row).position), "static");
+  await page.$eval("#comment", (comment) => comment.blur());
+  assert.equal(await page.$eval(".board-row", (row) => getComputedStyle(row).position), "sticky");
+  await page.waitForSelector("#moves .aside:has-text('A gambit accepted')");
+  assert.ok(new Set(await boxes()).size > 1);
+});
+
+test("what is replaced is offered back beside the board, not over it", async () => {
+  const { page } = await visit(site, { path: "#moves=e2e4,e7e5", ...phone(844, 390) });
+  await readPgn(page, "1. d4 d5 *");
+  const [offer, board] = [await page.locator("#offer").boundingBox(), await page.locator("#board").boundingBox()];
+  assert.ok(offer.x >= board.x + board.width && offer.x + offer.width <= 844, `${offer.x} to ${offer.x + offer.width}`);
+});
