@@ -99,6 +99,6 @@ pub use evaluation::{
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
     HashError, Interrupt, Level, Limits, Line, MAX_BENCH_DEPTH, MAX_ELO, MAX_HASH_MIB, MAX_THREADS,
-    MIN_ELO, Outcome, People, Person, Priors, Report, RootNoise, ScoreBound, Signals, TUNABLES,
-    TableMemory, TimeBudget, Tree, Tunable, VisitedMove, bench,
+    MIN_ELO, Outcome, People, Person, Priors, Report, RootNoise, ScoreBound, Signals, Strength,
+    TUNABLES, TableMemory, TimeBudget, Tree, Tunable, VisitedMove, bench,
 };

@@ -109,18 +109,18 @@ impl Handicap {
         limits.lines = if self.margin > 0 { usize::MAX } else { 1 };
     }
 
-    /// Returns one of the lines within the margin; `lines` is sorted best first. `pick(n)`, with `n
-    /// > 0`, returns an index below `n`. `None` without lines.
-    pub fn choose<'a>(
-        &self,
-        lines: &'a [Line],
-        pick: impl FnOnce(usize) -> usize,
-    ) -> Option<&'a Line> {
-        let least = lines.first()?.score.centipawns() - self.margin;
-        let near = lines
-            .iter()
-            .take_while(|line| line.score.centipawns() >= least);
-        lines.get(pick(near.count()))
+    /// Returns the number of lines within the margin; `lines` is sorted best first.
+    pub fn near(&self, lines: &[Line]) -> usize {
+        let scores = lines.iter().map(|line| line.score.centipawns());
+        let least = scores.clone().next().unwrap_or(0) - self.margin;
+        scores.take_while(|score| *score >= least).count()
+    }
+
+    /// Returns one of the lines within the margin; `lines` is sorted best first. `draw` is a random
+    /// number from 0 to 1. `None` without lines.
+    pub fn choose<'a>(&self, lines: &'a [Line], draw: f64) -> Option<&'a Line> {
+        let near = self.near(lines);
+        lines.get(((draw * near as f64) as usize).min(near.saturating_sub(1)))
     }
 }
 
@@ -142,13 +142,14 @@ mod tests {
         let lines = lines(&[120, 120, 90, 89, 50, 49]);
         for (level, count) in [(Level::Easy, 5), (Level::Medium, 3), (Level::Hard, 2)] {
             let handicap = Handicap::from(level);
-            let last = handicap.choose(&lines, |number| {
-                assert_eq!(number, count, "{level}");
-                number - 1
-            });
-            assert_eq!(last, Some(&lines[count - 1]));
+            assert_eq!(handicap.near(&lines), count, "{level}");
+            for draw in 0..count {
+                let within = (draw as f64 + 0.5) / count as f64;
+                assert_eq!(handicap.choose(&lines, within), Some(&lines[draw]));
+            }
+            assert_eq!(handicap.choose(&lines, 1.0), Some(&lines[count - 1]));
         }
-        assert_eq!(Handicap::from(Level::Easy).choose(&[], |_| 0), None);
+        assert_eq!(Handicap::from(Level::Easy).choose(&[], 0.5), None);
     }
 
     #[test]

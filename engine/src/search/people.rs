@@ -81,6 +81,11 @@ impl People {
 }
 
 impl Person<'_> {
+    /// Returns the rating.
+    pub fn elo(&self) -> u32 {
+        self.elo
+    }
+
     /// Returns the nearest rating that the policy knows.
     pub fn band(&self) -> RatingBand {
         self.people.metadata.nearest_band(self.elo as u16)
@@ -106,7 +111,7 @@ impl Person<'_> {
     /// Returns the line to play, drawn by the policy's probabilities. Those of moves that lose
     /// expected score against the best shrink by `exp(-loss / overlooked)`. `draw` is a random
     /// number from 0 to 1; `lines` is sorted best first. `None` without lines.
-    pub fn choose<'a>(&self, board: &Board, lines: &'a [Line], draw: f32) -> Option<&'a Line> {
+    pub fn choose<'a>(&self, board: &Board, lines: &'a [Line], draw: f64) -> Option<&'a Line> {
         let best = expected(lines.first()?.score, board);
         let moves = self.moves(board);
         let weight = |line: &Line| {
@@ -116,7 +121,7 @@ impl Person<'_> {
             probability * (-loss / self.overlooked()).exp()
         };
         let weights: Vec<f64> = lines.iter().map(weight).collect();
-        let mut rest = f64::from(draw) * weights.iter().sum::<f64>();
+        let mut rest = draw * weights.iter().sum::<f64>();
         let chosen = weights.iter().position(|weight| {
             rest -= weight;
             rest < 0.0
@@ -168,7 +173,7 @@ mod tests {
         let likely = |line: &Line| moves.iter().find(|(mv, _)| *mv == line.pv[0]).unwrap().1;
         let total: f32 = lines.iter().map(likely).sum();
         for (index, line) in lines.iter().enumerate() {
-            let draws = (0..1000).map(|i| i as f32 / 1000.0);
+            let draws = (0..1000).map(|i| f64::from(i) / 1000.0);
             let chosen = draws.filter(|&draw| person.choose(&board, &lines, draw) == Some(line));
             let share = chosen.count() as f32 / 1000.0;
             assert!(
@@ -185,7 +190,7 @@ mod tests {
         let lines = lines(&board, &[("e2e4", 30), ("d2d4", -100), ("g2g4", -900)]);
         let worst = |elo| {
             let person = people.person(elo);
-            let draws = (0..100).map(|i| i as f32 / 100.0);
+            let draws = (0..100).map(|i| f64::from(i) / 100.0);
             let chosen = draws.filter_map(|draw| person.choose(&board, &lines, draw));
             chosen.map(|line| line.score.centipawns()).min()
         };

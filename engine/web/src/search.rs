@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use engine::cozy_chess::{Board, Color, Move, util};
 use engine::{
-    ClockState, Engine, Handicap, Limits, Line, People, Report, ScoreBound, Signals, TimeBudget,
-    is_chess960, write_move,
+    ClockState, Engine, Handicap, Limits, Line, People, Report, ScoreBound, Signals, Strength,
+    TimeBudget, is_chess960, write_move,
 };
 use serde::{Deserialize, Serialize};
 
@@ -159,11 +159,8 @@ impl PageEngine {
             Some(rating) => Some(people.ok_or(RequestError::NoPolicy)?.person(rating)),
             None => None,
         };
-        match (person, handicap) {
-            (Some(person), _) => person.apply(&mut limits),
-            (None, Some(handicap)) => handicap.apply(&mut limits),
-            (None, None) => {}
-        }
+        let strength = Strength::new(person, handicap);
+        strength.apply(&mut limits);
         let milliseconds = || (host.now() - begun).max(0.0);
         let elapsed = || Duration::from_secs_f64(milliseconds() / 1000.0);
         let (engine, team) = self.engine(evaluator, host);
@@ -183,16 +180,7 @@ impl PageEngine {
             },
         );
         let chance = request.chance.unwrap_or_default();
-        let mut near = 0;
-        let pick = |number: usize| {
-            near = number;
-            ((chance * number as f64) as usize).min(number - 1)
-        };
-        let chosen: Option<&Line> = match (person, handicap) {
-            (Some(person), _) => person.choose(board, &outcome.lines, chance as f32),
-            (None, Some(handicap)) => handicap.choose(&outcome.lines, pick),
-            (None, None) => outcome.lines.first(),
-        };
+        let chosen = strength.choose(board, &outcome.lines, chance);
         let best = chosen.map_or(outcome.best, |line| line.pv.first().copied());
         let score = chosen.map_or(outcome.score, |line| line.score);
         Ok(SearchResult {
@@ -202,7 +190,7 @@ impl PageEngine {
             nodes: outcome.nodes + helped(),
             time: milliseconds(),
             choice: handicap.map(|handicap| Choice {
-                near,
+                near: handicap.near(&outcome.lines),
                 margin: handicap.margin(),
                 best: first_san(outcome.lines.first(), board),
             }),

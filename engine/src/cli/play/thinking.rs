@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use cozy_chess::{Board, Color, Move, util};
 use engine::{
-    Engine, Handicap, Limits, People, Position, Report, Score, ScoreBound, Signals, TimeBudget,
-    write_move,
+    Engine, Handicap, Limits, People, Position, Report, Score, ScoreBound, Signals, Strength,
+    TimeBudget, write_move,
 };
 use host::thousands;
 
@@ -39,12 +39,9 @@ pub fn think(
         ..Limits::default()
     };
     let person = effort.people.as_ref();
-    let person = person.map(|(people, elo)| (people.person(*elo), elo));
-    match (person, effort.level) {
-        (Some((person, _)), _) => person.apply(&mut limits),
-        (None, Some(handicap)) => handicap.apply(&mut limits),
-        (None, None) => {}
-    }
+    let person = person.map(|(people, elo)| people.person(*elo));
+    let strength = Strength::new(person, effort.level);
+    strength.apply(&mut limits);
     let start = Instant::now();
     let signals = Signals {
         stop,
@@ -57,39 +54,31 @@ pub fn think(
             say(&depth_line(report, board));
         }
     });
-    let line = match (person, effort.level) {
-        (Some((person, elo)), _) => {
-            let line = person.choose(board, &outcome.lines, fastrand::f32());
-            if let Some(line) = line {
-                let moves = person.moves(board).into_iter();
-                let found = moves
-                    .filter(|(mv, _)| *mv == line.pv[0])
-                    .map(|(_, share)| share);
-                let (percent, played) = (100.0 * found.sum::<f32>(), sans(board, &line.pv[..1]));
-                say(&format!(
-                    "{percent:.0} % of people rated {elo} would play {played}"
-                ));
-            }
-            line
+    let line = strength.choose(board, &outcome.lines, fastrand::f64());
+    match (strength, line) {
+        (Strength::Person(person), Some(line)) => {
+            let moves = person.moves(board).into_iter();
+            let found = moves.filter(|(mv, _)| *mv == line.pv[0]);
+            let percent = 100.0 * found.map(|(_, share)| share).sum::<f32>();
+            let (rating, played) = (person.elo(), sans(board, &line.pv[..1]));
+            say(&format!(
+                "{percent:.0} % of people rated {rating} would play {played}"
+            ));
         }
-        (None, Some(handicap)) => {
-            let mut near = 1;
-            let line = handicap.choose(&outcome.lines, |number| {
-                near = number;
-                fastrand::usize(..number)
-            });
-            if let (2.., Some(line), Some(best)) = (near, line, outcome.lines.first()) {
-                let [played, best] = [line, best].map(|line| sans(board, &line.pv[..1]));
+        (Strength::Handicap(handicap), Some(line)) => {
+            let near = handicap.near(&outcome.lines);
+            if near > 1 {
+                let [played, best] =
+                    [line, &outcome.lines[0]].map(|line| sans(board, &line.pv[..1]));
                 let margin = handicap.margin();
                 say(&format!(
                     "{played} is one of {near} moves within {margin} centipawns of {best}, \
                      and this level plays any"
                 ));
             }
-            line
         }
-        (None, None) => outcome.lines.first(),
-    };
+        _ => {}
+    }
     match line {
         Some(line) => line.pv.clone(),
         None => outcome.best.into_iter().collect(),

@@ -14,8 +14,8 @@ use engine::uci::{
     info_line, visits_line,
 };
 use engine::{
-    Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, People, Person, Position, Report,
-    Signals, Syzygy, Tablebase, flipped, position_key, write_fen,
+    Engine, Evaluator, Handicap, Level, MAX_ELO, People, Position, Report, Signals, Strength,
+    Syzygy, Tablebase, flipped, position_key, write_fen,
 };
 use fastrand::Rng;
 use models::{Network, QuantisedNetwork};
@@ -330,19 +330,14 @@ impl EngineThread {
     ) -> Vec<Move> {
         // A search that was queued behind another has its time from that one's end.
         let start = asked.max(self.idle_since);
-        let handicap = self.handicap();
-        let person = self.person();
+        let strength = self.strength();
         let board = position.board();
         let (mut limits, wrong) = go.limits(board, self.overhead);
         for error in wrong {
             inform(&error.to_string());
         }
         limits.lines = self.lines;
-        match (person, handicap) {
-            (Some(person), _) => person.apply(&mut limits),
-            (None, Some(handicap)) => handicap.apply(&mut limits),
-            (None, None) => {}
-        }
+        strength.apply(&mut limits);
         let signals = Signals {
             stop: &control.stop,
             pondering: Some(&control.pondering),
@@ -358,8 +353,8 @@ impl EngineThread {
                 control.stop.store(true, Ordering::Relaxed);
             }
         };
-        let outcome = match (person, handicap, priors) {
-            (None, None, Some(people)) => {
+        let outcome = match (strength, priors) {
+            (Strength::Full, Some(people)) => {
                 let (engine, person) = (&mut self.engine, people.strongest());
                 let outcome = engine.search_puct(person, position, &limits, &signals, &mut report);
                 for visited in self
@@ -385,33 +380,19 @@ impl EngineThread {
             let _ = say(&ended_line(outcome.score, board, self.style));
         }
         wait_until_owed(go, control);
-        self.choose(board, handicap, outcome)
-    }
-
-    fn handicap(&self) -> Option<Handicap> {
-        let elo = self.limit_strength.then(|| Handicap::of_elo(self.elo));
-        self.level.map(Handicap::from).or(elo)
-    }
-
-    /// Returns the person to play like.
-    fn person(&self) -> Option<Person<'_>> {
-        let people = self.people.as_ref();
-        let people = people.filter(|_| self.playing_style == Style::Human);
-        people.map(|people| people.person(self.elo))
-    }
-
-    fn choose(&mut self, board: &Board, handicap: Option<Handicap>, outcome: Outcome) -> Vec<Move> {
-        let lines = &outcome.lines;
-        let draw = self.random.f32();
-        let line = match (self.person(), handicap) {
-            (Some(person), _) => person.choose(board, lines, draw),
-            (None, Some(handicap)) => handicap.choose(lines, |number| self.random.usize(..number)),
-            (None, None) => lines.first(),
-        };
-        match line {
+        let draw = self.random.f64();
+        match self.strength().choose(board, &outcome.lines, draw) {
             Some(line) => line.pv.clone(),
             None => outcome.best.into_iter().collect(),
         }
+    }
+
+    fn strength(&self) -> Strength<'_> {
+        let elo = self.limit_strength.then(|| Handicap::of_elo(self.elo));
+        let people = self.people.as_ref();
+        let people = people.filter(|_| self.playing_style == Style::Human);
+        let person = people.map(|people| people.person(self.elo));
+        Strength::new(person, self.level.map(Handicap::from).or(elo))
     }
 }
 
