@@ -394,6 +394,8 @@ export class App implements Source, ScreenListener, SearchListener {
     if (this.match) this.match.playing = false;
     archive(this.state, result);
     this.stopSearches();
+    // The lines are of the position before the last move.
+    this.screen.endSearch();
     if (!inMatch) {
       announce(resultText(result));
       endSound();

@@ -7,8 +7,8 @@ import type { WhiteScore } from "./types";
 type Curve = (WhiteScore | null)[];
 
 /** The picture, and within it the place of the curves. */
-const [WIDTH, HEIGHT] = [400, 150];
-const [LEFT, RIGHT, TOP, BOTTOM] = [42, 394, 6, 130];
+const [WIDTH, HEIGHT] = [400, 120];
+const [LEFT, RIGHT, TOP, BOTTOM] = [42, 394, 6, 100];
 
 /** Glyphs that are drawn as dots: mistake, blunder, inaccuracy. */
 const MISTAKES = [2, 4, 6];
@@ -102,11 +102,12 @@ class Graph extends Component<Properties, { pointed: number | null }> {
           {pointed !== null && upright("pointed", pointed)}
         </svg>
         <p class="quiet told">{pointed === null ? "White’s chance to win." : `${pointed ? names[pointed - 1] : "Start"}: ${scores(pointed) || "no score"}`}</p>
+        <ul class="legend" id="legend">
+          {any(theirs) && <li class="theirs">given with the game</li>}
+          {any(ours) && <li class="ours">{nodes ? `Kibitz, ${nodes.toLocaleString("en")} nodes a move` : "Kibitz"}</li>}
+          {apart.length > 0 && <li class="apart">where they differ most</li>}
+        </ul>
       </div>
-      <ul class="legend" id="legend">
-        {any(theirs) && <li class="theirs">given with the game</li>}
-        {any(ours) && <li class="ours">{nodes ? `Kibitz, ${nodes.toLocaleString("en")} nodes a move` : "Kibitz"}</li>}
-      </ul>
       {apart.length > 0 && <div id="differences">
         <p class="quiet">Where they differ most:</p>
         <ul>{apart.map(({ ply }) => <li><button type="button" onClick={() => go(ply)}><b>{names[ply - 1]}</b> {scores(ply)}</button></li>)}</ul>

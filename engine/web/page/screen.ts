@@ -315,6 +315,8 @@ export class Screen {
     if (this.review?.edition !== this.state.edition) this.review = null;
     $("review").textContent = this.review ? "Analyse again" : "Analyse this game";
     $("review").classList.toggle("primary", !this.review);
+    // A report draws it.
+    $("draw-curve").hidden = this.review !== null;
     showReview(this.review?.review ?? null, this.state, {
       name: (side) => this.source.name(side),
       go: (node) => this.listener.go(node),

@@ -187,7 +187,7 @@ function ranked(played: MoveValue, moves: MoveValue[], fen: string): string {
   const place = ORDINALS[rank] ?? `number ${rank + 1}`;
   const other = rank ? moves[0] : moves[1];
   const mover = fen.split(" ")[1] === "w" ? "White" : "Black";
-  return `For the net alone, which looks no move ahead, ${played.san} is ${place} among ${mover}’s ${moves.length} moves (${said(played)}); ${rank ? "first" : "second"} is ${other.san} (${said(other)}).`;
+  return `For the net alone, which looks no move ahead, ${played.san} is ${place} among ${mover}’s ${moves.length} moves (${said(played)}); ${rank ? "first" : "second"} is ${other.san} (${said(other)}).${mover === "Black" ? " Low scores are good for Black." : ""}`;
 }
 
 /** Returns a sentence that compares the searches of the move and of the best other move. */
