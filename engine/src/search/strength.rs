@@ -12,7 +12,7 @@ use crate::search::report::Line;
 pub enum Strength<'a> {
     /// The best line, within the given limits.
     Full,
-    /// One of the lines near the best, within lower limits.
+    /// A line near the best, within lower limits.
     Handicap(Handicap),
     /// A line that people of a rating play.
     Person(Person<'a>),

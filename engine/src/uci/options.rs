@@ -102,7 +102,7 @@ pub enum SetOption {
     Tune(&'static Tunable, i32),
 }
 
-/// An option as it is announced and set: its name and kind.
+/// A UCI option: its name and kind.
 struct UciOption(&'static str, Kind);
 
 /// Kind of an option, with its default, its values and what they set.
@@ -185,7 +185,7 @@ fn path(file: Option<String>) -> Option<PathBuf> {
 }
 
 impl UciOption {
-    /// Returns the option as it is set to a value.
+    /// Parses a value of the option.
     fn set(&self, value: &str) -> Result<SetOption, UciError> {
         match self.1 {
             Kind::Button(set) => Ok(set()),
