@@ -110,7 +110,7 @@ fn count(people: &People, moves: &[MoveRecord]) -> Result<[usize; COLUMNS.len()]
             nodes: Some(nodes),
             ..Limits::default()
         };
-        let draw = (random.bits() >> 40) as f32 / (1 << 24) as f32;
+        let draw = (random.bits() >> 40) as f64 / f64::from(1 << 24);
         let signals = Signals {
             stop: &AtomicBool::new(false),
             pondering: None,
@@ -128,7 +128,7 @@ fn count(people: &People, moves: &[MoveRecord]) -> Result<[usize; COLUMNS.len()]
         let mut chosen: [Option<Move>; COLUMNS.len()] = [
             likeliest,
             first(person.choose(board, &search(&guard).lines, draw)),
-            first(handicap.choose(&search(&weakened).lines, |n| (draw * n as f32) as usize)),
+            first(handicap.choose(&search(&weakened).lines, draw)),
             search(&of_nodes(1)).best,
             search(&of_nodes(1000)).best,
             None,
