@@ -101,6 +101,13 @@ impl Person<'_> {
         people_moves(&self.people.policy, board, self.band())
     }
 
+    /// Returns the probability of a legal move, of [`Person::band`].
+    pub fn probability(&self, board: &Board, mv: Move) -> f32 {
+        let moves = self.moves(board);
+        let found = moves.iter().find(|(other, _)| *other == mv);
+        found.map_or(0.0, |(_, probability)| *probability)
+    }
+
     /// Tightens the limits of the guarding search: the nodes of `UCI_Elo`, and a score for every
     /// move.
     pub fn apply(&self, limits: &mut Limits) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use crate::evaluation::EvaluationKind;
@@ -193,14 +194,7 @@ impl UciOption {
                 let value = value.parse().map_err(|_| self.bad_value("true or false"));
                 value.map(set)
             }
-            Kind::Spin(_, [min, max], set) => {
-                let number = value
-                    .parse()
-                    .ok()
-                    .filter(|number| (min..=max).contains(number));
-                let wanted = || self.bad_value(&format!("a number from {min} to {max}"));
-                number.ok_or_else(wanted).map(set)
-            }
+            Kind::Spin(_, ends, set) => number(self.0, value, ends).map(set),
             Kind::Combo(choices, set) => {
                 let index = choices.iter().position(|choice| *choice == value);
                 index
@@ -243,6 +237,20 @@ impl fmt::Display for UciOption {
     }
 }
 
+/// Parses a number within bounds.
+fn number<T: FromStr + PartialOrd + fmt::Display>(
+    name: &'static str,
+    value: &str,
+    [min, max]: [T; 2],
+) -> Result<T, UciError> {
+    let number = value.parse().ok();
+    let number = number.filter(|number| (&min..=&max).contains(&number));
+    number.ok_or_else(|| UciError::BadValue {
+        name,
+        wanted: format!("a number from {min} to {max}"),
+    })
+}
+
 /// Returns `a, b or c`.
 fn any_of(choices: &[&str]) -> String {
     let (others, last) = choices.split_at(choices.len() - 1);
@@ -283,12 +291,7 @@ impl SetOption {
         }
         #[cfg(feature = "tune")]
         if let Some(tunable) = tunable(name) {
-            let fits = |value: &i32| (tunable.min..=tunable.max).contains(value);
-            let value = value.parse().ok().filter(fits);
-            let value = value.ok_or_else(|| UciError::BadValue {
-                name: tunable.name,
-                wanted: format!("a number from {} to {}", tunable.min, tunable.max),
-            })?;
+            let value = number(tunable.name, value, [tunable.min, tunable.max])?;
             return Ok(SetOption::Tune(tunable, value));
         }
         Err(UciError::UnknownOption(short(&name.to_ascii_lowercase())))

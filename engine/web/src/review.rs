@@ -152,9 +152,7 @@ fn people_who_play(person: Person, board: &Board, played: Move) -> Option<String
     if !person.is_known() {
         return None;
     }
-    let moves = person.moves(board);
-    let share = moves.iter().find(|(mv, _)| *mv == played);
-    let percent = 100.0 * share.map_or(0.0, |(_, share)| f64::from(*share));
+    let percent = 100.0 * f64::from(person.probability(board, played));
     let percent = match percent {
         ..1.0 => "Fewer than 1 %".to_string(),
         _ => format!("{percent:.0} %"),

@@ -57,9 +57,7 @@ pub fn think(
     let line = strength.choose(board, &outcome.lines, fastrand::f64());
     match (strength, line) {
         (Strength::Person(person), Some(line)) => {
-            let moves = person.moves(board).into_iter();
-            let found = moves.filter(|(mv, _)| *mv == line.pv[0]);
-            let percent = 100.0 * found.map(|(_, share)| share).sum::<f32>();
+            let percent = 100.0 * person.probability(board, line.pv[0]);
             let (rating, played) = (person.elo(), sans(board, &line.pv[..1]));
             say(&format!(
                 "{percent:.0} % of people rated {rating} would play {played}"
