@@ -35,8 +35,8 @@ export function showBar(score: WhiteScore, unsearched: boolean, flipped: boolean
   const label = bar.querySelector(".bar-text") as HTMLElement;
   if (ending) label.textContent = ending.winner ? "1" : "½";
   else label.textContent = scoreText(score, 1).replace(/[≥≤]/, "");
-  if (unsearched && !ending) label.append(Object.assign(document.createElement("small"), { textContent: "net" }));
+  if (unsearched) label.append(Object.assign(document.createElement("small"), { textContent: "net" }));
   label.classList.toggle("black-ahead", chance(score) < 0.5);
-  bar.setAttribute("aria-label", `Evaluation, White's view: ${text}${unsearched && !ending ? ", by the net without search" : ""}`);
-  bar.title = unsearched && !ending ? "The net’s evaluation, without search" : "";
+  bar.setAttribute("aria-label", `Evaluation, White's view: ${text}${unsearched ? ", by the net without search" : ""}`);
+  bar.title = unsearched ? "The net’s evaluation, without search" : "";
 }
