@@ -40,17 +40,22 @@ impl StopSignal {
     /// Any error of the operating system.
     pub fn listen() -> io::Result<StopSignal> {
         let stop = StopSignal::default();
-        for signal in signals() {
-            let number = signal as u8;
-            // Registered before the flag's handler, so the first signal finds the flag unset.
-            flag::register_conditional_shutdown(
-                signal,
-                (SIGNAL_BASE + number).into(),
-                Arc::clone(&stop.asked),
-            )?;
-            flag::register_usize(signal, Arc::clone(&stop.signal), number.into())?;
-            flag::register(signal, Arc::clone(&stop.asked))?;
-        }
+        let signals = signals();
+        // Signals are held back meanwhile: one between two registrations would be lost.
+        held_back(&signals, || -> io::Result<()> {
+            for &signal in &signals {
+                let number = signal as u8;
+                // Registered before the flag's handler, so the first signal finds the flag unset.
+                flag::register_conditional_shutdown(
+                    signal,
+                    (SIGNAL_BASE + number).into(),
+                    Arc::clone(&stop.asked),
+                )?;
+                flag::register_usize(signal, Arc::clone(&stop.signal), number.into())?;
+                flag::register(signal, Arc::clone(&stop.asked))?;
+            }
+            Ok(())
+        })?;
         Ok(stop)
     }
 
@@ -126,6 +131,36 @@ fn signals() -> Vec<i32> {
     vec![SIGINT, SIGTERM]
 }
 
+/// Runs `work` while this thread receives none of the signals; those sent meanwhile arrive
+/// afterwards.
+#[cfg(unix)]
+fn held_back<T>(signals: &[i32], work: impl FnOnce() -> T) -> T {
+    use std::mem::MaybeUninit;
+    use std::ptr::null_mut;
+    let mut blocked = MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: both sets are writable; `sigemptyset` initialises the one, `pthread_sigmask` the
+    // other, since with a valid first argument it cannot fail.
+    let before = unsafe {
+        libc::sigemptyset(blocked.as_mut_ptr());
+        for &signal in signals {
+            libc::sigaddset(blocked.as_mut_ptr(), signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, blocked.as_ptr(), before.as_mut_ptr());
+        before.assume_init()
+    };
+    let outcome = work();
+    // SAFETY: the set is initialised, and the previous mask is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, null_mut()) };
+    outcome
+}
+
+/// Runs `work`: signals cannot be held back here.
+#[cfg(not(unix))]
+fn held_back<T>(_signals: &[i32], work: impl FnOnce() -> T) -> T {
+    work()
+}
+
 /// Returns whether the parent process had set the signal to be ignored.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
@@ -154,11 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn exit_code_gives_the_signal() {
-        let stop = StopSignal::listen().unwrap();
-        assert!(!stop.is_asked());
-        assert_eq!(stop.exit_code(), ExitCode::Interrupted);
-        signal_hook::low_level::raise(SIGTERM).unwrap();
+    fn a_signal_during_registration_arrives_and_gives_the_exit_code() {
+        let stop = held_back(&[SIGTERM], || {
+            // Without a handler it would end the process.
+            signal_hook::low_level::raise(SIGTERM).unwrap();
+            let stop = StopSignal::listen().unwrap();
+            assert!(!stop.is_asked());
+            assert_eq!(stop.exit_code(), ExitCode::Interrupted);
+            stop
+        });
         assert!(stop.clone().is_asked());
         assert_eq!(stop.exit_code() as u8, 143);
     }
