@@ -36,7 +36,8 @@ the loss to expect of the run, and with twice the data, width or epochs.
 
 Fits on an eighth are repeated with another seed, which also chooses other positions. From
 their spread come the intervals, which hold nine of ten losses if the power law goes on. A
-gain within its spread is reported as \"cannot tell\".
+gain within its spread is reported as \"cannot tell\", and so are losses that fall faster with
+each doubling: no power law does that, and the fits were too short.
 
 Positions are chosen by hash, from all games. New games differ more than new positions of the
 same games, so twice as many games should gain at least what is forecast for the data. Gains of
@@ -141,14 +142,11 @@ impl Runs<'_> {
         let base = self.plan(size.on_base(), self.seed)?;
         let short = ShortFits::new(&whole, &base, seeds);
         tell(format_args!(
-            "forecast of {:#} on {}: {} positions, {} epochs; {} short fits, together {:.1} times \
-             the arithmetic of that run",
+            "forecast of {:#} on {}: {} positions, {} epochs",
             whole.architecture,
             self.device,
             thousands(whole.selection.positions),
             whole.epochs,
-            short.fits.len(),
-            short.cost(size),
         ));
         let mut measured = Measured {
             data: path.to_path_buf(),
@@ -162,6 +160,11 @@ impl Runs<'_> {
             left_out: Vec::new(),
         };
         if !short.fits.is_empty() {
+            tell(format_args!(
+                "{} short fits, together {:.1} times the arithmetic of that run",
+                short.fits.len(),
+                short.cost(size),
+            ));
             for (axis, why) in &short.left_out {
                 tell(format_args!(
                     "twice the {}: cannot tell: {why}",

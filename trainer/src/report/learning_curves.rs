@@ -199,7 +199,13 @@ impl Normal {
 }
 
 /// Laws of the axes that have fits.
-pub struct Laws([Option<PowerLaw>; 3]);
+pub struct Laws([Option<Curve>; 3]);
+
+/// Law through the losses along an axis.
+struct Curve {
+    law: PowerLaw,
+    steepens: bool,
+}
 
 impl Laws {
     /// Fits the laws through mean losses.
@@ -210,13 +216,24 @@ impl Laws {
                 Some(SizedLoss { size, ..mean })
             });
             let points: Vec<SizedLoss> = points.collect();
-            (points.len() >= LEAST_SIZES).then(|| PowerLaw::fit(&points))
+            (points.len() >= LEAST_SIZES).then(|| Curve {
+                law: PowerLaw::fit(&points),
+                steepens: steepens(points),
+            })
         }))
     }
 
     /// Returns the law along an axis.
     pub fn of(&self, axis: Axis) -> Option<PowerLaw> {
+        Some(self.0[axis as usize].as_ref()?.law)
+    }
+
+    /// Returns whether the last doubling along an axis gained more than the first, which no power
+    /// law does.
+    pub fn steepens(&self, axis: Axis) -> bool {
         self.0[axis as usize]
+            .as_ref()
+            .is_some_and(|curve| curve.steepens)
     }
 
     /// Returns the loss of the planned run.
@@ -233,6 +250,16 @@ impl Laws {
     pub fn doubled(&self, axis: Axis) -> Option<f64> {
         Some(self.now()? - self.gain(axis)?)
     }
+}
+
+/// Returns whether the gain of a doubling is larger at the largest sizes than at the smallest.
+fn steepens(mut points: Vec<SizedLoss>) -> bool {
+    points.sort_by(|a, b| a.size.total_cmp(&b.size));
+    let gains = points
+        .windows(2)
+        .map(|pair| (pair[0].loss - pair[1].loss) / (pair[1].size / pair[0].size).log2());
+    let gains: Vec<f64> = gains.collect();
+    gains.last() > gains.first()
 }
 
 /// Fewest sizes that determine a law's three numbers.
