@@ -53,9 +53,10 @@ export class Board {
           red: { key: "r", color: "#b3362b", opacity: 1, lineWidth: 10 },
           blue: { key: "b", color: "#1f5fa8", opacity: 1, lineWidth: 10 },
           yellow: { key: "y", color: "#d99a1c", opacity: 1, lineWidth: 10 },
-          best: { key: "best", color: "#1f6f5b", opacity: 0.9, lineWidth: 13 },
-          reply: { key: "reply", color: "#3d6ea8", opacity: 0.65, lineWidth: 8 },
-          other: { key: "other", color: "#0c4738", opacity: 0.5, lineWidth: 8 },
+          best: { key: "best", color: "#17479e", opacity: 0.9, lineWidth: 13 },
+          reply: { key: "reply", color: "#b3481b", opacity: 0.7, lineWidth: 8 },
+          other: { key: "other", color: "#17479e", opacity: 0.5, lineWidth: 8 },
+          people: { key: "people", color: "#6a2f8f", opacity: 0.9, lineWidth: 10 },
         },
       },
     });

@@ -164,7 +164,7 @@ export class EnginePanel {
             }} />
             Analyse
           </label>
-          <label class="switch">
+          <label class="switch" title="Blue: the best moves. Orange: the reply to expect.">
             <input type="checkbox" id="arrows" checked={this.arrows} onInput={({ currentTarget }) => {
               this.arrows = currentTarget.checked;
               save("arrows", this.arrows);

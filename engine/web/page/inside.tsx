@@ -178,7 +178,7 @@ export class Inside {
         <p class="quiet">
           {picked
             ? `The ${picked.color} ${picked.role} from ${hand as string}: click where it goes.`
-            : hand ? "Click the squares it is put on." : "What if? Move a piece anywhere, lift it, or add one."}
+            : hand ? "Click the squares it is put on." : "What if? Move a piece anywhere, lift it, or add one. Green pieces help White, orange ones Black."}
         </p>
         <div class="puts">{SIDES.map((color) => PALETTE.map((role) => put(color, role)))}</div>
         <div class="row wrap">

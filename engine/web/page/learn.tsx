@@ -2,8 +2,8 @@
 import { render } from "preact";
 import type { App } from "./app";
 import { $, announce } from "./dom";
-import { sentence, why } from "./format";
-import { PuzzleSearch } from "./puzzles";
+import { why } from "./format";
+import { PuzzleSearch, taskText } from "./puzzles";
 import type { Rules } from "./rules";
 import type { Game, SideName } from "./types";
 
@@ -51,7 +51,7 @@ export class Learn {
     this.hints = 0;
     this.open = true;
     this.app.ask(lesson.at, lesson.side, { tried: (uci) => void this.tried(uci), left: () => this.left() });
-    this.show(`${sentence(lesson.side)} played ${lesson.played}, and gave away ${Math.round(lesson.loss * 100)}% of the chance to win. Find a better move.`);
+    this.show(taskText(lesson));
   }
 
   private async tried(uci: string) {

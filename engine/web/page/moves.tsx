@@ -59,10 +59,13 @@ export class MoveList {
   private reveal(list: HTMLElement) {
     if (!this.current) return;
     const [own, box] = [this.current.getBoundingClientRect(), list.getBoundingClientRect()];
-    if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += own.top - box.top - list.clientHeight / 2;
+    if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += own.top - box.top - (list.clientHeight < FEW_ROWS ? 4 : list.clientHeight / 2);
     if (own.left < box.left || own.right > box.right) list.scrollLeft += own.left - box.left - list.clientWidth / 2;
   }
 }
+
+/** Height in pixels of a list of few rows, which starts with the move looked at, so that its comment is in sight. */
+const FEW_ROWS = 150;
 
 const turnOf = (fen: string) => fen.split(" ")[1];
 

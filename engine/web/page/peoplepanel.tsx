@@ -111,13 +111,13 @@ export class PeoplePanel {
           </li>
         ))}
       </ol>
-      <p class="quiet">By a policy trained on games of people. It sees the position alone, not the moves before it.</p>
+      <p class="quiet">Foretold by a net that learned from people’s games. It sees the position alone, not the moves before it.</p>
     </>, panel);
     const shown = this.arrows ? moves.filter((move) => move.share >= LEAST_ARROW).slice(0, MOST_MOVES) : [];
     this.listener.drawn(shown.reverse().map(({ uci, share: part }): DrawShape => ({
       orig: uci.slice(0, 2) as Key,
       dest: uci.slice(2, 4) as Key,
-      brush: "blue",
+      brush: "people",
       modifiers: { lineWidth: 4 + Math.round(9 * part) },
       label: { text: String(Math.round(100 * part)) },
     })));

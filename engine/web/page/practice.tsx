@@ -3,8 +3,8 @@ import { render } from "preact";
 import type { App } from "./app";
 import { keepGames, playedGames } from "./archive";
 import { $, announce, toast } from "./dom";
-import { sentence, why } from "./format";
-import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles } from "./puzzles";
+import { why } from "./format";
+import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles, taskText } from "./puzzles";
 import type { Rules } from "./rules";
 import { SIDES } from "./side";
 import type { Game, GameText, SideName } from "./types";
@@ -62,12 +62,14 @@ export class Practice {
     const number = puzzles.length === 1 ? "1 puzzle" : `${puzzles.length} puzzles`;
     render(<>
       <p id="puzzle-count" class="quiet">{puzzles.length ? `${number}, ${solved} solved.` : "Positions of your games where a move gave away a fifth of the chance to win."}</p>
-      <p id="puzzle-told">{this.told || (puzzles.length ? "" : "Puzzles come from your own mistakes: play a game to its end or open a PGN, and search it.")}</p>
+      <p id="puzzle-told">{this.told || (puzzles.length ? "" : "Puzzles come from your own mistakes: play a game to its end, or open a PGN.")}</p>
       <div class="row wrap">
         <button id="puzzle-hint" class="primary" type="button" hidden={!current} disabled={!current} onClick={() => this.hint()}>Hint</button>
         <button id="puzzle-next" class={current ? "" : "primary"} type="button" disabled={!puzzles.length} onClick={() => this.next()}>{current ? "Skip" : done ? "Next" : "Solve"}</button>
-        <button id="find-own" type="button" onClick={() => this.find(ownGames())}>{searching ? "Stop" : "Search my games"}</button>
-        <button id="find-pgn" type="button" disabled={searching} onClick={() => this.find(this.gamesOfFile())}>Search the PGN</button>
+      </div>
+      <div class="row wrap">
+        <button id="find-own" type="button" onClick={() => this.find(ownGames())}>{searching ? "Stop" : "Find puzzles in my games"}</button>
+        <button id="find-pgn" type="button" disabled={searching} onClick={() => this.find(this.gamesOfFile())}>Find puzzles in the PGN</button>
         <button id="puzzle-forget" type="button" hidden={Boolean(current)} disabled={!puzzles.length} onClick={() => confirm("Forget all puzzles?") && this.keep([])}>Forget puzzles</button>
       </div>
     </>, $("panel-puzzles"));
@@ -147,7 +149,7 @@ export class Practice {
     this.current = puzzle;
     this.done = false;
     this.hints = 0;
-    this.tell(`${sentence(puzzle.side)} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)}% of the chance to win. Find a better move.`);
+    this.tell(taskText(puzzle));
   }
 
   private left() {

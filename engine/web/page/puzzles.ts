@@ -1,6 +1,6 @@
 /** Puzzles from mistakes: positions of games where a move gave away a fifth of the chance to win, or more. */
 import { DEFAULT } from "./evaluators";
-import { chance } from "./format";
+import { chance, sentence } from "./format";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { Rules } from "./rules";
 import { fields, readGame } from "./saved";
@@ -29,6 +29,12 @@ export interface Puzzle {
   chance: number;
   /** Number of times that the puzzle was solved. */
   solved: number;
+}
+
+/** Returns the task of a puzzle or lesson: what was played, and what that gave away. */
+export function taskText({ side, played, chance, loss }: Pick<Puzzle, "side" | "played" | "chance" | "loss">): string {
+  const percent = (chance: number) => `${Math.round(100 * Math.max(0, chance))}%`;
+  return `${sentence(side)} played ${played}: the chance to win fell from ${percent(chance)} to ${percent(chance - loss)}. Find a better move.`;
 }
 
 function readPuzzle(kept: unknown): Puzzle[] {

@@ -54,6 +54,7 @@ export class Why {
   /** The mover's best first; `null` as long as they are not weighed. */
   private moves: MoveValue[] | null = null;
   private reasons: string[] = [];
+  private searching = false;
   private found: Found | null = null;
   private change: MoveChange | null = null;
 
@@ -70,6 +71,7 @@ export class Why {
     if (same) return this.draw();
     this.picked = this.moves = this.change = this.found = null;
     this.reasons = [];
+    this.searching = false;
     void this.explain(looked, key);
   }
 
@@ -88,17 +90,18 @@ export class Why {
       this.change = this.judge.change(game);
       if (!this.change) return;
       this.reasons.push(...changed(this.change));
+      this.searching = true;
       this.draw();
       const found = await this.search(before, game, played);
-      if (key !== this.key || !found) return;
+      if (key !== this.key) return;
       this.found = found;
-      this.reasons.splice(1, 0, compared(played, found, this.change.mover));
+      if (found) this.reasons.unshift(compared(played, found, this.change.mover));
     } catch (error) {
-      if (key === this.key) {
-        this.reasons.push(`More cannot be said: ${why(error)}.`);
-        this.key = "";
-      }
+      if (key !== this.key) return;
+      this.reasons.push(`More cannot be said: ${why(error)}.`);
+      this.key = "";
     }
+    this.searching = false;
     this.draw();
   }
 
@@ -130,7 +133,7 @@ export class Why {
   }
 
   private draw() {
-    const { looked, picked, moves, change, found } = this;
+    const { looked, picked, moves, change, found, searching } = this;
     if (!looked) return;
     const { fen, name, orientation } = looked;
     const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
@@ -140,7 +143,7 @@ export class Why {
     );
     render(<>
       <h2>{name ? `Why ${name}?` : "The moves from the start"}</h2>
-      <ul class="reasons">{this.reasons.map((reason) => <li>{reason}</li>)}</ul>
+      <ul class="reasons">{searching && <li>{`A search of ${NODES.toLocaleString("en")} nodes is under way.`}</li>}{this.reasons.map((reason) => <li>{reason}</li>)}</ul>
       <div class="choices">
         {found && line("Played", found.own)}
         {found?.other && line("Best other", found.other)}
@@ -218,8 +221,8 @@ function changed({ mover, pieces, threats: [before, after] }: MoveChange): strin
   const gain = (change: WorthChange) => (mover === "white" ? 1 : -1) * (change.after - change.before);
   const [most] = kept.toSorted((a, b) => gain(b) - gain(a));
   const [least] = kept.toSorted((a, b) => gain(a) - gain(b));
-  if (most && gain(most) >= 0.1) reasons.push(`Best for ${sentence(mover)}: ${turned(most)}.`);
-  if (least && gain(least) <= -0.1) reasons.push(`Worst for ${sentence(mover)}: ${turned(least)}.`);
+  if (most && gain(most) >= 0.1) reasons.push(`Best for ${sentence(mover)}: ${turned(most)} than before the move.`);
+  if (least && gain(least) <= -0.1) reasons.push(`Worst for ${sentence(mover)}: ${turned(least)} than before the move.`);
   return reasons;
 }
 

@@ -24,7 +24,7 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   await told(page, /^2 new puzzles\.$/);
   assert.equal(await page.textContent("#puzzle-count"), "2 puzzles, 0 solved.");
   await page.click("#puzzle-next");
-  await told(page, /^Black played Ke7 here, and gave away \d+% of the chance to win\./);
+  await told(page, /^Black played Ke7: the chance to win fell from \d+% to \d+%\. Find a better move\.$/);
   assert.deepEqual(await mainLine(page), ["e4", "e5", "Qh5"]);
   assert.equal(await page.locator("[role=gridcell]").first().getAttribute("data-square"), "h1");
   assert.ok(await page.evaluate(() => !document.getElementById("bar").checkVisibility({ visibilityProperty: true })));
@@ -46,7 +46,7 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   await reload(page);
   assert.equal(await page.textContent("#puzzle-count"), "2 puzzles, 1 solved.");
   await page.click("#puzzle-next");
-  await told(page, /^White played g4 here/);
+  await told(page, /^White played g4: the chance to win fell from \d+% to \d+%/);
   // Another game ends the puzzle.
   await newGame(page, { mode: "people" });
   assert.ok(await page.isDisabled("#puzzle-hint"));

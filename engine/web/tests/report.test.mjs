@@ -43,7 +43,7 @@ test("mistakes are gone through: the answer is hidden, wrong moves go back, the 
   const { page, errors } = await visit(site);
   await report(page);
   await page.click(".player-card:nth-child(2) .learn");
-  await told(page, /^Black played 2… Ke7, and gave away \d+% of the chance to win\. Find a better move\.$/);
+  await told(page, /^Black played 2… Ke7: the chance to win fell from \d+% to \d+%\. Find a better move\.$/);
   const lines = await variations(page);
   assert.ok(await page.isHidden("#moves .aside >> nth=0"));
   assert.ok(await page.isHidden("#reviewed"));
