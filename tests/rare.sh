@@ -12,8 +12,14 @@ has moto "$moto" || pip "moto[server]==$moto" ||
 { has ray "$ray" && has tqdm "$tqdm"; } || pip "ray==$ray" "tqdm==$tqdm" ||
     echo "Ray cannot be installed: the test of clusters will be skipped" >&2
 
-# shellcheck disable=SC2086
-run_tests --workspace --test cluster --test s3 --locked $KIBITZ_FEATURES -- --ignored
+# In the background: Ray mostly waits.
+clusters=$(mktemp)
+(
+    # shellcheck disable=SC2086
+    run_tests --workspace --test cluster --test s3 --locked $KIBITZ_FEATURES -- --ignored
+    [ ${#failed[@]} -eq 0 ]
+) >"$clusters" 2>&1 &
+clusters_job=$!
 
 # The WebAssembly kernel at the limits of its integers, with nets that training cannot make.
 if has_node; then
@@ -34,5 +40,9 @@ bash tests/cuda.sh || case $? in
     77) skip "NVRTC, which compiles CUDA kernels, cannot be installed" ;;
     *) failed+=(tests/cuda.sh) ;;
 esac
+
+wait "$clusters_job" || failed+=("the tests of clusters and S3")
+cat "$clusters"
+rm "$clusters"
 
 tell_results
