@@ -2,9 +2,10 @@
 //! plays it.
 //!
 //! Its inputs are the 902 of [`Feature`](crate::Feature) and one for the mover's [`RatingBand`]; a
-//! hidden layer of squared clipped sums; then a row of output weights for each [`MoveIndex`] and
-//! each [`MoveKind`]. The logit of a move is the product of the hidden layer with both of its rows;
-//! the probabilities are the softmax over the legal moves.
+//! hidden layer of squared clipped sums; then a row of output weights for each [`MoveIndex`], each
+//! [`MoveKind`], and each piece on each square. The logit of a move is the product of the hidden
+//! layer with the sum of its [`MOVE_ROWS`] rows; the probabilities are the softmax over the legal
+//! moves.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +19,7 @@ use crate::tensors::Tensors;
 use crate::{Color, INPUTS, InputPosition, LAYOUT, MAX_FIRST, NetError, Piece, Random, Square};
 
 /// Name of the policy's input layout: [`LAYOUT`], then the rating bands.
-pub const LAYOUT_POLICY: &str = "kibitz-902-v2-ratings-v1";
+pub const LAYOUT_POLICY: &str = "kibitz-902-v2-ratings-v2";
 
 /// Number of rating bands, "unknown" included.
 pub const RATING_BANDS: usize = 27;
@@ -26,8 +27,15 @@ pub const RATING_BANDS: usize = 27;
 /// Number of inputs of a policy.
 pub const POLICY_INPUTS: usize = INPUTS + RATING_BANDS;
 
-/// Number of output rows: one for each move, then one for each kind.
-pub const POLICY_ROWS: usize = POLICY_MOVES + MoveKind::COUNT;
+/// Number of output rows: one for each move, then one for each kind, then one for each piece on
+/// each square.
+pub const POLICY_ROWS: usize = ARRIVALS + 6 * 64;
+
+/// Index of the first output row of a piece on a square.
+const ARRIVALS: usize = POLICY_MOVES + MoveKind::COUNT;
+
+/// Number of output rows of a move.
+pub const MOVE_ROWS: usize = 3;
 
 /// Number of move indices: 1,792 from a square to one that a queen or a knight reaches, and 66
 /// underpromotions.
@@ -132,18 +140,24 @@ impl MoveIndex {
     }
 }
 
-/// Kind of a move: which piece, what it captures, and what attacks and defends its origin and its
-/// destination. It tells a hanging queen from a defended one, which squares alone do not.
+/// Kind of a move: which piece, what it captures, what attacks and defends its origin and its
+/// destination, and what it attacks from there. It tells a hanging queen from a defended one, which
+/// squares alone do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MoveKind(u16);
 
 impl MoveKind {
     /// Number of kinds: 6 pieces, 6 captures (none, pawn to queen), 4 states of the destination, 3
-    /// of the origin.
-    pub const COUNT: usize = 6 * 6 * 4 * 3;
+    /// of the origin, 4 targets.
+    pub const COUNT: usize = 6 * 6 * 4 * 3 * 4;
 
     /// Returns the kind of a legal move of `piece`.
-    fn new(position: &InputPosition, piece: Piece, from: Square, to: Square) -> MoveKind {
+    fn new(
+        position: &InputPosition,
+        piece: Piece,
+        (from, to): (Square, Square),
+        promotion: Option<Piece>,
+    ) -> MoveKind {
         let (own, theirs) = match position.turn {
             Color::White => (&position.sides[0], &position.sides[1]),
             Color::Black => (&position.sides[1], &position.sides[0]),
@@ -175,17 +189,71 @@ impl MoveKind {
             at if at & attacked & !defended != 0 => 2,
             _ => 0,
         };
-        MoveKind((((piece as usize * 6 + capture) * 4 + lands) * 3 + leaves) as u16)
+        let moved = promotion.unwrap_or(piece);
+        let pieces = own.pieces.iter().chain(&theirs.pieces);
+        let occupied = pieces.fold(0, |all, set| all | set) & !origin;
+        let targets = attacks(position.turn, moved, to, occupied);
+        let [others @ .., king] = theirs.pieces;
+        // Knights and bishops are worth the same.
+        let equal = if moved == Piece::Knight {
+            Piece::Bishop
+        } else {
+            moved
+        };
+        let greater = others.iter().skip(equal as usize + 1);
+        let greater = greater.fold(0, |all, set| all | set);
+        let loose = others.iter().fold(0, |all, set| all | set) & !attacked;
+        let aims = match targets {
+            at if at & king != 0 => 3,
+            at if at & greater != 0 => 2,
+            at if at & loose != 0 => 1,
+            _ => 0,
+        };
+        let kind = ((piece as usize * 6 + capture) * 4 + lands) * 3 + leaves;
+        MoveKind((kind * 4 + aims) as u16)
     }
+}
+
+/// Returns the squares that a piece on `square` attacks; sliders stop at the first of `occupied`.
+fn attacks(color: Color, piece: Piece, square: Square, occupied: u64) -> u64 {
+    const LINES: [(i8, i8); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+    const DIAGONALS: [(i8, i8); 4] = [(1, 1), (-1, 1), (-1, -1), (1, -1)];
+    const JUMPS: [(i8, i8); 4] = [(1, 2), (2, 1), (-1, 2), (-2, 1)];
+    const JUMPS_BACK: [(i8, i8); 4] = [(1, -2), (2, -1), (-1, -2), (-2, -1)];
+    let steps: [&[(i8, i8)]; 2] = match (piece, color) {
+        (Piece::Pawn, Color::White) => [&DIAGONALS[..2], &[]],
+        (Piece::Pawn, Color::Black) => [&DIAGONALS[2..], &[]],
+        (Piece::Knight, _) => [&JUMPS, &JUMPS_BACK],
+        (Piece::Bishop, _) => [&DIAGONALS, &[]],
+        (Piece::Rook, _) => [&LINES, &[]],
+        (Piece::Queen | Piece::King, _) => [&LINES, &DIAGONALS],
+    };
+    let slides = matches!(piece, Piece::Bishop | Piece::Rook | Piece::Queen);
+    let index = square.index() as i8;
+    let mut attacked = 0;
+    for (files, ranks) in steps.into_iter().flatten() {
+        let (mut file, mut rank) = (index % 8 + files, index / 8 + ranks);
+        while (0..8).contains(&file) && (0..8).contains(&rank) {
+            let bit = 1u64 << (8 * rank + file);
+            attacked |= bit;
+            if !slides || occupied & bit != 0 {
+                break;
+            }
+            (file, rank) = (file + files, rank + ranks);
+        }
+    }
+    attacked
 }
 
 /// A legal move as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyMove {
     /// Squares and promotion.
-    pub index: MoveIndex,
+    index: MoveIndex,
     /// Kind.
-    pub kind: MoveKind,
+    kind: MoveKind,
+    /// The piece that moves, on its destination as the mover sees it.
+    arrival: u16,
 }
 
 impl PolicyMove {
@@ -197,27 +265,35 @@ impl PolicyMove {
     pub fn new(
         position: &InputPosition,
         piece: Piece,
-        (from, to): (Square, Square),
+        squares: (Square, Square),
         promotion: Option<Piece>,
     ) -> PolicyMove {
-        let index = MoveIndex::new(position.turn, from, to, promotion);
+        let index = MoveIndex::new(position.turn, squares.0, squares.1, promotion);
         PolicyMove {
             index: index.expect("a piece moves so"),
-            kind: MoveKind::new(position, piece, from, to),
+            kind: MoveKind::new(position, piece, squares, promotion),
+            arrival: (64 * piece as usize + squares.1.seen_by(position.turn)) as u16,
         }
     }
 
-    /// Returns a move of any kind, by its number.
+    /// Returns a move of any kind and arrival, by their numbers.
     #[cfg(test)]
-    pub(crate) fn testing(index: MoveIndex, kind: usize) -> PolicyMove {
-        let kind = MoveKind((kind % MoveKind::COUNT) as u16);
-        PolicyMove { index, kind }
+    pub(crate) fn testing(index: MoveIndex, kind: usize, arrival: usize) -> PolicyMove {
+        PolicyMove {
+            index,
+            kind: MoveKind((kind % MoveKind::COUNT) as u16),
+            arrival: (arrival % (POLICY_ROWS - ARRIVALS)) as u16,
+        }
     }
 
     /// Returns the output rows, below [`POLICY_ROWS`].
     #[inline]
-    pub fn rows(self) -> [usize; 2] {
-        [self.index.index(), POLICY_MOVES + usize::from(self.kind.0)]
+    pub fn rows(self) -> [usize; MOVE_ROWS] {
+        [
+            self.index.index(),
+            POLICY_MOVES + usize::from(self.kind.0),
+            ARRIVALS + usize::from(self.arrival),
+        ]
     }
 }
 
@@ -314,7 +390,7 @@ impl PolicyNetwork {
         }
     }
 
-    /// Returns a network with random weights, determined by the seed: the start of training.
+    /// Returns a network with random weights, determined by the seed.
     /// First-layer weights are uniform in ±0.18, with biases around 0.3, so that neurons begin
     /// inside the clipped range; output weights in `±1/sqrt(neurons)`.
     pub fn random(neurons: usize, seed: u64) -> PolicyNetwork {
@@ -329,6 +405,14 @@ impl PolicyNetwork {
         let last = 1.0 / (neurons as f32).sqrt();
         let moves = uniform(POLICY_ROWS * neurons, last);
         PolicyNetwork::new(inputs, bias, moves, vec![0.0; POLICY_ROWS])
+    }
+
+    /// Returns the start of training: random, but with output weights of 0 for kinds and pieces on
+    /// squares. Those that no move has stay 0, and compress.
+    pub fn untrained(neurons: usize, seed: u64) -> PolicyNetwork {
+        let mut network = PolicyNetwork::random(neurons, seed);
+        network.moves[POLICY_MOVES * neurons..].fill(0.0);
+        network
     }
 
     /// Returns the network that expects all legal moves alike.
@@ -438,8 +522,7 @@ impl PolicyNetwork {
     }
 }
 
-/// Names of the tensors: `first` has a row for each input, `moves` one for each move, then one for
-/// each kind.
+/// Names of the tensors: `first` has a row for each input, `moves` has [`POLICY_ROWS`].
 const NAMES: [&str; 4] = ["first.weight", "first.bias", "moves.weight", "moves.bias"];
 
 /// Returns the softmax of logits.
@@ -545,9 +628,9 @@ mod tests {
         assert_eq!(found.into_iter().max(), Some(POLICY_MOVES - 1));
     }
 
-    /// White: Ke1, Qd1, Nc3; Black: Ke8, Rd5, pawn e6; White to move. Attacks by hand.
+    /// White: Ke1, Qd1, Nc3, Ng2, pawn a7; Black: Ke8, Rd5, pawn e6; White to move. Attacks by hand.
     #[test]
-    fn kinds_tell_what_a_move_captures_and_risks() {
+    fn kinds_tell_what_a_move_captures_risks_and_attacks() {
         let bit = |name: &str| {
             let [file, rank] = name.as_bytes() else {
                 panic!("{name}")
@@ -563,8 +646,9 @@ mod tests {
             in_check: false,
         };
         let [white, black] = &mut position.sides;
-        white.pieces = [0, bit("c3"), 0, 0, bit("d1"), bit("e1")];
-        white.attacks[Piece::Knight as usize] = set("a4 b5 d5 e4 a2 b1 d1 e2");
+        white.pieces = [bit("a7"), set("c3 g2"), 0, 0, bit("d1"), bit("e1")];
+        white.attacks[Piece::Pawn as usize] = bit("b8");
+        white.attacks[Piece::Knight as usize] = set("a4 b5 d5 e4 a2 b1 d1 e2 e1 e3 f4 h4");
         white.attacks[Piece::Queen as usize] = set("d2 d3 d4 d5 c1 b1 a1 c2 b3 a4 e2 f3 g4 h5 e1");
         white.attacks[Piece::King as usize] = set("d1 d2 e2 f1 f2");
         black.pieces = [bit("e6"), 0, 0, bit("d5"), 0, bit("e8")];
@@ -572,30 +656,42 @@ mod tests {
         black.attacks[Piece::Rook as usize] = set("d1 d2 d3 d4 d6 d7 d8 a5 b5 c5 e5 f5 g5 h5");
         black.attacks[Piece::King as usize] = set("d7 d8 e7 f7 f8");
         let square = |name: &str| square(bit(name).trailing_zeros() as usize);
-        let kind = |piece, from, to| MoveKind::new(&position, piece, square(from), square(to)).0;
-        let code = |piece: Piece, capture: u16, lands: u16, leaves: u16| {
-            ((piece as u16 * 6 + capture) * 4 + lands) * 3 + leaves
+        let kind = |piece, from, to| {
+            let squares = (square(from), square(to));
+            MoveKind::new(&position, piece, squares, None).0
+        };
+        let code = |piece: Piece, capture: u16, lands: u16, leaves: u16, aims: u16| {
+            (((piece as u16 * 6 + capture) * 4 + lands) * 3 + leaves) * 4 + aims
         };
         let rook = Piece::Rook as u16 + 1;
-        // The queen is attacked by a rook, d5 by a pawn.
-        assert_eq!(
-            kind(Piece::Queen, "d1", "d5"),
-            code(Piece::Queen, rook, 1, 1)
-        );
-        assert_eq!(kind(Piece::Queen, "d1", "c1"), code(Piece::Queen, 0, 0, 1));
-        assert_eq!(
-            kind(Piece::Knight, "c3", "d5"),
-            code(Piece::Knight, rook, 1, 0)
-        );
-        assert_eq!(
-            kind(Piece::Knight, "c3", "b5"),
-            code(Piece::Knight, 0, 3, 0)
-        );
-        assert_eq!(kind(Piece::King, "e1", "f1"), code(Piece::King, 0, 0, 0));
-        let last = MoveKind((MoveKind::COUNT - 1) as u16);
-        let index = MoveIndex(0);
-        let rows = PolicyMove { index, kind: last }.rows();
-        assert_eq!(rows, [0, POLICY_ROWS - 1]);
+        // The queen is attacked by a rook, d5 by a pawn; the pawn on e6 is not defended.
+        let of_queen = |to, capture, lands, aims| {
+            let expected = code(Piece::Queen, capture, lands, 1, aims);
+            assert_eq!(kind(Piece::Queen, "d1", to), expected, "{to}");
+        };
+        of_queen("d5", rook, 1, 1);
+        of_queen("c1", 0, 0, 0);
+        of_queen("a4", 0, 0, 3);
+        let of_knight = |from, to, capture, lands, aims| {
+            let expected = code(Piece::Knight, capture, lands, 0, aims);
+            assert_eq!(kind(Piece::Knight, from, to), expected, "{to}");
+        };
+        of_knight("c3", "d5", rook, 1, 0);
+        of_knight("c3", "b5", 0, 3, 0);
+        of_knight("g2", "f4", 0, 0, 2);
+        assert_eq!(kind(Piece::King, "e1", "f1"), code(Piece::King, 0, 0, 0, 0));
+        for (promotion, aims) in [(Piece::Queen, 3), (Piece::Knight, 0)] {
+            let squares = (square("a7"), square("a8"));
+            let found = MoveKind::new(&position, Piece::Pawn, squares, Some(promotion));
+            assert_eq!(found.0, code(Piece::Pawn, 0, 0, 0, aims));
+        }
+        let pawn = attacks(Color::Black, Piece::Pawn, square("a5"), 0);
+        assert_eq!(pawn, bit("b4"));
+        let squares = (square("a1"), square("h8"));
+        let last = PolicyMove::new(&position, Piece::King, squares, None).arrival;
+        assert_eq!(usize::from(last), POLICY_ROWS - ARRIVALS - 1);
+        let rows = PolicyMove::testing(MoveIndex(0), MoveKind::COUNT - 1, 0).rows();
+        assert_eq!(rows, [0, ARRIVALS - 1, ARRIVALS]);
     }
 
     #[test]
@@ -653,10 +749,8 @@ mod tests {
         network.bias = vec![0.5, 2.0];
         network.inputs[2 * 3] = 0.25;
         network.inputs[2 * 3 + 1] = -0.5;
-        let moves = [(5, 2), (1800, 7)].map(|(index, kind)| PolicyMove {
-            index: MoveIndex(index),
-            kind: MoveKind(kind),
-        });
+        let moves = [(5, 2, 3), (1800, 7, 9)]
+            .map(|(index, kind, arrival)| PolicyMove::testing(MoveIndex(index), kind, arrival));
         // Hidden: (0.75)^2 = 0.5625, and 1, clipped.
         let mut row = |row: usize, weights: [f32; 2], bias: f32| {
             network.moves[2 * row..][..2].copy_from_slice(&weights);
@@ -666,7 +760,9 @@ mod tests {
         row(1800, [0.0, 0.25], 0.0);
         row(POLICY_MOVES + 2, [0.0, 0.25], 0.0);
         row(POLICY_MOVES + 7, [0.0, 0.0], 0.0);
-        // Logits 1.25 and 0.25.
+        row(ARRIVALS + 3, [0.0, 0.5], -0.25);
+        row(ARRIVALS + 9, [0.0, 0.0], 0.25);
+        // Logits 1.5 and 0.5.
         let found = network.probabilities([3], &moves);
         let first = 1.0 / (1.0 + (-1.0f32).exp());
         assert!((found[0] - first).abs() < 1e-6, "{found:?}");

@@ -16,7 +16,7 @@ pub struct QuantisedPolicy {
     pub(crate) first: First,
     /// Accumulator of an empty board, by rating band.
     bands: Vec<Accumulator>,
-    /// Output layer: rows of the moves, then of their kinds, each at its own scale.
+    /// Output layer, each row at its own scale.
     rows: Vec<Output>,
     kernel: Kernel,
 }
@@ -168,7 +168,9 @@ mod tests {
             MoveIndex::new(crate::Color::White, square(from), square(to), None)
         };
         let indices: Vec<MoveIndex> = squares.filter_map(index).collect();
-        let mv = |number: usize| PolicyMove::testing(indices[number * 7 % indices.len()], number);
+        let mv = |number: usize| {
+            PolicyMove::testing(indices[number * 7 % indices.len()], number, number)
+        };
         (0..count).map(mv).collect()
     }
 

@@ -25,8 +25,13 @@ struct Untrained {
 
 impl Untrained {
     fn new() -> Untrained {
-        let network = QuantisedNetwork::new(&Network::random(Architecture::ARTICLE, 1)).unwrap();
-        let policy = PolicyNetwork::random(16, 1);
+        Untrained::of_seed(1)
+    }
+
+    fn of_seed(seed: u64) -> Untrained {
+        let network = Network::random(Architecture::ARTICLE, seed);
+        let network = QuantisedNetwork::new(&network).unwrap();
+        let policy = PolicyNetwork::untrained(16, seed);
         Untrained {
             engine: Engine::new(Evaluator::new(network)),
             people: People::new(&policy, PolicyMetadata::new(16, "test")).unwrap(),
@@ -104,15 +109,17 @@ fn longer_mates_are_proven_and_so_are_those_by_the_opponent() {
 /// Wins are never given away by stalemate, repetition or fifty moves.
 #[test]
 fn won_endings_are_mated() {
-    let mut untrained = Untrained::new();
     for (seed, fen) in [
         "8/8/8/4k3/8/8/8/KQ6 w - - 0 1",
         "8/8/8/4k3/8/8/8/KR6 w - - 0 1",
         "8/8/8/3k4/8/8/8/KRR5 w - - 0 1",
     ]
     .into_iter()
+    .cycle()
+    .take(9)
     .enumerate()
     {
+        let mut untrained = Untrained::of_seed(1 + seed as u64 / 3);
         let mut game = Position::from_fen(fen).unwrap();
         let mut ply = 0;
         while game.ending().is_none() {

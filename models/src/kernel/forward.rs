@@ -226,12 +226,12 @@ pub(super) unsafe fn policy<P: Arithmetic>(
         *block = unsafe { P::multiply_first(sums, sums, policy.first.shift) };
     }
     logits.extend(moves.iter().map(|mv| {
-        let [of_move, of_kind] = mv.rows().map(|row| {
+        let of_rows = mv.rows().map(|row| {
             let row = policy.row(row);
             // SAFETY: guaranteed by the caller.
             row.unscaled(unsafe { P::output(hidden, row) })
         });
-        of_move + of_kind
+        of_rows.iter().sum::<f32>()
     }));
 }
 

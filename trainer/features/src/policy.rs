@@ -127,10 +127,10 @@ mod tests {
                 assert_eq!(found.legal[found.played], m);
                 assert_eq!(found.arrivals().nth(found.played), arrival(&record));
                 assert_eq!(found.band(), RatingBand::of(Some(1650)));
-                let index = found.moves().nth(found.played).unwrap().index;
+                let index = found.moves().nth(found.played).unwrap().rows()[0];
                 assert!(indices.insert(index), "{fen}: {m:?}");
                 let queens = m.promotion() == Some(Role::Queen);
-                assert!(!queens || index.index() < 1792, "{m:?}");
+                assert!(!queens || index < 1792, "{m:?}");
             }
         }
     }

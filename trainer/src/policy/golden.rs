@@ -3,7 +3,7 @@
 
 use datasets::{Dataset, MoveRecord, Split};
 use features::PlayedMove;
-use models::{LAYOUT_POLICY, PolicyNetwork};
+use models::{LAYOUT_POLICY, MOVE_ROWS, PolicyNetwork};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ struct Vector {
     inputs: Vec<usize>,
     /// Legal moves in UCI, castling as the king's move to its rook's square.
     moves: Vec<String>,
-    /// Output rows of each move: its own and its kind's.
-    outputs: Vec<[usize; 2]>,
+    /// Output rows of each move.
+    outputs: Vec<[usize; MOVE_ROWS]>,
     /// Probability of each move.
     probabilities: Vec<f32>,
 }

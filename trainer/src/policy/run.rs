@@ -143,7 +143,7 @@ impl<'a> Run<'a> {
             clip_norm: plan.clip_norm,
             loss_exponent: 1.0,
         };
-        let start = PolicyNetwork::random(plan.neurons, plan.seed);
+        let start = PolicyNetwork::untrained(plan.neurons, plan.seed);
         let mut trainer = PolicyTrainer::new(&start, settings);
         let (mut history, mut net) = (History::default(), None);
         let resumed = match plan.resume {

@@ -14,7 +14,7 @@ use burn::backend::autodiff::ops::{Backward, Ops};
 use burn::tensor::{Tensor, TensorData, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use features::PlayedMove;
-use models::{POLICY_INPUTS, POLICY_ROWS, PolicyNetwork, softmax};
+use models::{MOVE_ROWS, POLICY_INPUTS, POLICY_ROWS, PolicyNetwork, softmax};
 use rayon::prelude::*;
 use records::position::MoveRecord;
 
@@ -45,7 +45,7 @@ struct Block {
     /// Active inputs.
     inputs: Lists<u16>,
     /// Output rows of the legal moves.
-    moves: Lists<[u16; 2]>,
+    moves: Lists<[u16; MOVE_ROWS]>,
     /// Index of each sample's played move in its list of `moves`.
     played: Vec<u8>,
 }
@@ -225,7 +225,7 @@ fn add_logits<L: Lanes>(
     lanes: L,
     table: &[Wide],
     clipped: &[Wide],
-    moves: &Lists<[u16; 2]>,
+    moves: &Lists<[u16; MOVE_ROWS]>,
     logits: &mut [f32],
 ) {
     let table: &[Wide; POLICY_ROWS] = table.try_into().expect("a row for each move");
@@ -233,9 +233,11 @@ fn add_logits<L: Lanes>(
     for (moves, clipped) in moves.iter().zip(clipped) {
         let active = times(lanes, clipped.load(lanes), clipped);
         for (rows, logit) in moves.iter().zip(&mut logits) {
-            let [of_move, of_kind] = rows.map(|row| &table[usize::from(row)]);
+            let [of_move, others @ ..] = rows.map(|row| &table[usize::from(row)]);
             let mut weights = of_move.load(lanes);
-            add(lanes, &mut weights, of_kind);
+            for row in others {
+                add(lanes, &mut weights, row);
+            }
             let products = product(lanes, active, weights);
             let [first, rest @ ..] = products;
             let sum = rest.into_iter().fold(first, |sum, x| lanes.add(sum, x));
