@@ -51,8 +51,9 @@ pub use kernel::Kernel;
 pub use network::{Layer, Network};
 pub use packed;
 pub use policy::{
-    LAYOUT_POLICY, MAX_POLICY_NEURONS, MOVE_ROWS, MoveIndex, MoveKind, POLICY_INPUTS, POLICY_MOVES,
-    POLICY_ROWS, PolicyMetadata, PolicyMove, PolicyNetwork, RATING_BANDS, RatingBand, softmax,
+    ARRIVALS, LAYOUT_POLICY, MAX_POLICY_NEURONS, MOVE_ROWS, MoveIndex, MoveKind, POLICY_INPUTS,
+    POLICY_MOVES, POLICY_ROWS, PolicyMetadata, PolicyMove, PolicyNetwork, RATING_BANDS, RatingBand,
+    arrival, softmax,
 };
 pub use position::{InputPosition, Side};
 pub use quantised::{Accumulated, QuantisedNetwork};

@@ -14,6 +14,7 @@ use safetensors::tensor::{Dtype, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::bits::union;
 use crate::file::{METADATA_KEY, f16_bytes};
 use crate::tensors::Tensors;
 use crate::{Color, INPUTS, InputPosition, LAYOUT, MAX_FIRST, NetError, Piece, Random, Square};
@@ -29,10 +30,12 @@ pub const POLICY_INPUTS: usize = INPUTS + RATING_BANDS;
 
 /// Number of output rows: one for each move, then one for each kind, then one for each piece on
 /// each square.
-pub const POLICY_ROWS: usize = ARRIVALS + 6 * 64;
+pub const POLICY_ROWS: usize = FIRST_ARRIVAL + ARRIVALS;
 
-/// Index of the first output row of a piece on a square.
-const ARRIVALS: usize = POLICY_MOVES + MoveKind::COUNT;
+const FIRST_ARRIVAL: usize = POLICY_MOVES + MoveKind::COUNT;
+
+/// Number of [`arrival`]s.
+pub const ARRIVALS: usize = 6 * 64;
 
 /// Number of output rows of a move.
 pub const MOVE_ROWS: usize = 3;
@@ -172,12 +175,12 @@ impl MoveKind {
             None => 0,
         };
         let by_lesser = theirs.attacks_on_greater()[piece as usize];
-        let attacked = theirs.attacks.iter().fold(0, |all, set| all | set);
+        let attacked = union(&theirs.attacks);
         // Without the attacks of the moving piece's kind, which may be its own.
         let others = own.attacks.iter().enumerate();
         let others = others.filter(|(kind, _)| *kind != piece as usize);
-        let supported = others.fold(0, |all, (_, set)| all | set);
-        let defended = own.attacks.iter().fold(0, |all, set| all | set);
+        let supported = union(others.map(|(_, set)| set));
+        let defended = union(&own.attacks);
         let lands = match destination {
             at if at & attacked == 0 => 0,
             at if at & by_lesser != 0 => 1,
@@ -190,8 +193,7 @@ impl MoveKind {
             _ => 0,
         };
         let moved = promotion.unwrap_or(piece);
-        let pieces = own.pieces.iter().chain(&theirs.pieces);
-        let occupied = pieces.fold(0, |all, set| all | set) & !origin;
+        let occupied = union(own.pieces.iter().chain(&theirs.pieces)) & !origin;
         let targets = attacks(position.turn, moved, to, occupied);
         let [others @ .., king] = theirs.pieces;
         // Knights and bishops are worth the same.
@@ -200,9 +202,8 @@ impl MoveKind {
         } else {
             moved
         };
-        let greater = others.iter().skip(equal as usize + 1);
-        let greater = greater.fold(0, |all, set| all | set);
-        let loose = others.iter().fold(0, |all, set| all | set) & !attacked;
+        let greater = union(others.iter().skip(equal as usize + 1));
+        let loose = union(&others) & !attacked;
         let aims = match targets {
             at if at & king != 0 => 3,
             at if at & greater != 0 => 2,
@@ -216,22 +217,25 @@ impl MoveKind {
 
 /// Returns the squares that a piece on `square` attacks; sliders stop at the first of `occupied`.
 fn attacks(color: Color, piece: Piece, square: Square, occupied: u64) -> u64 {
-    const LINES: [(i8, i8); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
-    const DIAGONALS: [(i8, i8); 4] = [(1, 1), (-1, 1), (-1, -1), (1, -1)];
-    const JUMPS: [(i8, i8); 4] = [(1, 2), (2, 1), (-1, 2), (-2, 1)];
-    const JUMPS_BACK: [(i8, i8); 4] = [(1, -2), (2, -1), (-1, -2), (-2, -1)];
-    let steps: [&[(i8, i8)]; 2] = match (piece, color) {
-        (Piece::Pawn, Color::White) => [&DIAGONALS[..2], &[]],
-        (Piece::Pawn, Color::Black) => [&DIAGONALS[2..], &[]],
-        (Piece::Knight, _) => [&JUMPS, &JUMPS_BACK],
-        (Piece::Bishop, _) => [&DIAGONALS, &[]],
-        (Piece::Rook, _) => [&LINES, &[]],
-        (Piece::Queen | Piece::King, _) => [&LINES, &DIAGONALS],
+    // Four along lines, then the diagonals: two up the board and two down.
+    #[rustfmt::skip]
+    const STEPS: [(i8, i8); 8] =
+        [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
+    #[rustfmt::skip]
+    const JUMPS: [(i8, i8); 8] =
+        [(1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1)];
+    let steps = match (piece, color) {
+        (Piece::Pawn, Color::White) => &STEPS[4..6],
+        (Piece::Pawn, Color::Black) => &STEPS[6..],
+        (Piece::Knight, _) => &JUMPS[..],
+        (Piece::Bishop, _) => &STEPS[4..],
+        (Piece::Rook, _) => &STEPS[..4],
+        (Piece::Queen | Piece::King, _) => &STEPS[..],
     };
     let slides = matches!(piece, Piece::Bishop | Piece::Rook | Piece::Queen);
     let index = square.index() as i8;
     let mut attacked = 0;
-    for (files, ranks) in steps.into_iter().flatten() {
+    for (files, ranks) in steps {
         let (mut file, mut rank) = (index % 8 + files, index / 8 + ranks);
         while (0..8).contains(&file) && (0..8).contains(&rank) {
             let bit = 1u64 << (8 * rank + file);
@@ -245,6 +249,13 @@ fn attacks(color: Color, piece: Piece, square: Square, occupied: u64) -> u64 {
     attacked
 }
 
+/// Returns the piece that moves and its destination as the mover sees it, as one number below
+/// [`ARRIVALS`].
+#[inline]
+pub fn arrival(mover: Color, piece: Piece, to: Square) -> usize {
+    64 * piece as usize + to.seen_by(mover)
+}
+
 /// A legal move as a policy sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyMove {
@@ -252,7 +263,7 @@ pub struct PolicyMove {
     index: MoveIndex,
     /// Kind.
     kind: MoveKind,
-    /// The piece that moves, on its destination as the mover sees it.
+    /// Piece that moves and its destination, as [`arrival`] counts them.
     arrival: u16,
 }
 
@@ -272,7 +283,7 @@ impl PolicyMove {
         PolicyMove {
             index: index.expect("a piece moves so"),
             kind: MoveKind::new(position, piece, squares, promotion),
-            arrival: (64 * piece as usize + squares.1.seen_by(position.turn)) as u16,
+            arrival: arrival(position.turn, piece, squares.1) as u16,
         }
     }
 
@@ -282,7 +293,7 @@ impl PolicyMove {
         PolicyMove {
             index,
             kind: MoveKind((kind % MoveKind::COUNT) as u16),
-            arrival: (arrival % (POLICY_ROWS - ARRIVALS)) as u16,
+            arrival: (arrival % ARRIVALS) as u16,
         }
     }
 
@@ -292,7 +303,7 @@ impl PolicyMove {
         [
             self.index.index(),
             POLICY_MOVES + usize::from(self.kind.0),
-            ARRIVALS + usize::from(self.arrival),
+            FIRST_ARRIVAL + usize::from(self.arrival),
         ]
     }
 }
@@ -689,9 +700,9 @@ mod tests {
         assert_eq!(pawn, bit("b4"));
         let squares = (square("a1"), square("h8"));
         let last = PolicyMove::new(&position, Piece::King, squares, None).arrival;
-        assert_eq!(usize::from(last), POLICY_ROWS - ARRIVALS - 1);
+        assert_eq!(usize::from(last), ARRIVALS - 1);
         let rows = PolicyMove::testing(MoveIndex(0), MoveKind::COUNT - 1, 0).rows();
-        assert_eq!(rows, [0, ARRIVALS - 1, ARRIVALS]);
+        assert_eq!(rows, [0, FIRST_ARRIVAL - 1, FIRST_ARRIVAL]);
     }
 
     #[test]
@@ -760,8 +771,8 @@ mod tests {
         row(1800, [0.0, 0.25], 0.0);
         row(POLICY_MOVES + 2, [0.0, 0.25], 0.0);
         row(POLICY_MOVES + 7, [0.0, 0.0], 0.0);
-        row(ARRIVALS + 3, [0.0, 0.5], -0.25);
-        row(ARRIVALS + 9, [0.0, 0.0], 0.25);
+        row(FIRST_ARRIVAL + 3, [0.0, 0.5], -0.25);
+        row(FIRST_ARRIVAL + 9, [0.0, 0.0], 0.25);
         // Logits 1.5 and 0.5.
         let found = network.probabilities([3], &moves);
         let first = 1.0 / (1.0 + (-1.0f32).exp());

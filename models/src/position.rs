@@ -1,6 +1,6 @@
 //! Position as input of the network: filled by rules libraries, read as [`Feature`]s.
 
-use crate::bits::ones;
+use crate::bits::{ones, union};
 use crate::{CastlingSide, Color, Feature, Piece, Square, Threats};
 
 /// Pieces of one side as bitboards, bit 0 for a1 to bit 63 for h8.
@@ -99,7 +99,7 @@ impl InputPosition {
             let kinds = (0..6).filter(|kind| kind >> bit & 1 == 1);
             kinds.fold(0, |all, kind| all | sets[0][kind] | sets[1][kind])
         });
-        let [white, black] = sets.map(|sets| sets.iter().fold(0, |all, set| all | set));
+        let [white, black] = sets.map(|sets| union(&sets));
         ones(white | black).map(move |at| {
             let kind = (0..3).fold(0, |kind, bit| kind | (bits[bit] >> at & 1) << bit);
             let color = match black >> at & 1 {

@@ -4,7 +4,7 @@
 //! Kings are not counted: a flag says whether the mover is in check, and the other king cannot be
 //! attacked. Pins and X-ray attacks are ignored.
 
-use crate::bits::ones;
+use crate::bits::{ones, union};
 use crate::{Feature, Piece, Side};
 
 /// Counted kinds: all but the king.
@@ -56,8 +56,7 @@ impl Threats {
 /// Returns a side's pieces en prise: three bits a kind, one set for each piece.
 #[inline]
 fn en_prise(side: &Side, other: &Side) -> u32 {
-    let all = |side: &Side| side.attacks.iter().fold(0, |all, set| all | set);
-    let loose = all(other) & !all(side);
+    let loose = union(&other.attacks) & !union(&side.attacks);
     let mut bits = 0;
     for (kind, by_lesser) in other
         .attacks_on_greater()

@@ -109,17 +109,14 @@ fn longer_mates_are_proven_and_so_are_those_by_the_opponent() {
 /// Wins are never given away by stalemate, repetition or fifty moves.
 #[test]
 fn won_endings_are_mated() {
-    for (seed, fen) in [
+    let endings = [
         "8/8/8/4k3/8/8/8/KQ6 w - - 0 1",
         "8/8/8/4k3/8/8/8/KR6 w - - 0 1",
         "8/8/8/3k4/8/8/8/KRR5 w - - 0 1",
-    ]
-    .into_iter()
-    .cycle()
-    .take(9)
-    .enumerate()
-    {
-        let mut untrained = Untrained::of_seed(1 + seed as u64 / 3);
+    ];
+    let nets = (1..=3).flat_map(|net| endings.map(|fen| (net, fen)));
+    for (seed, (net, fen)) in nets.enumerate() {
+        let mut untrained = Untrained::of_seed(net);
         let mut game = Position::from_fen(fen).unwrap();
         let mut ply = 0;
         while game.ending().is_none() {

@@ -11,6 +11,7 @@ import type { Game, InputReport, Iteration, MoveChange, MoveValue, SideName, Whi
 
 /** Nodes of the search behind the two choices. */
 const NODES = 50_000;
+const NODES_TEXT = NODES.toLocaleString("en");
 /** Moves of a line that are shown. */
 const MOST_MOVES = 10;
 /** Changes of worth that are shown. */
@@ -143,7 +144,7 @@ export class Why {
     );
     render(<>
       <h2>{name ? `Why ${name}?` : "The moves from the start"}</h2>
-      <ul class="reasons">{searching && <li>{`A search of ${NODES.toLocaleString("en")} nodes is under way.`}</li>}{this.reasons.map((reason) => <li>{reason}</li>)}</ul>
+      <ul class="reasons">{searching && <li>{`A search of ${NODES_TEXT} nodes is under way.`}</li>}{this.reasons.map((reason) => <li>{reason}</li>)}</ul>
       <div class="choices">
         {found && line("Played", found.own)}
         {found?.other && line("Best other", found.other)}
@@ -195,14 +196,13 @@ function ranked(played: MoveValue, moves: MoveValue[], fen: string): string {
 
 /** Returns a sentence that compares the searches of the move and of the best other move. */
 function compared({ san }: MoveValue, { own, other }: Found, mover: SideName): string {
-  const nodes = NODES.toLocaleString("en");
-  if (!other) return `A search of ${nodes} nodes: ${scoreText(own.score)}.`;
+  if (!other) return `A search of ${NODES_TEXT} nodes: ${scoreText(own.score)}.`;
   const better = pawnsOf(own.score) - pawnsOf(other.score);
   const gain = mover === "white" ? better : -better;
   const mate = "mate" in own.score || "mate" in other.score;
   const apart = mate || Math.abs(gain) > 10 ? `${scoreText(own.score)} against ${scoreText(other.score)}` : `by ${Math.abs(gain).toFixed(2)} pawns`;
-  if (gain >= 0) return `A search of ${nodes} nodes takes ${san} for better than ${other.san[0]}, ${apart}.`;
-  return `A search of ${nodes} nodes would rather play ${other.san[0]} than ${san}, ${apart}.`;
+  if (gain >= 0) return `A search of ${NODES_TEXT} nodes takes ${san} for better than ${other.san[0]}, ${apart}.`;
+  return `A search of ${NODES_TEXT} nodes would rather play ${other.san[0]} than ${san}, ${apart}.`;
 }
 
 const pawnsOf = (score: WhiteScore) => ("mate" in score ? Math.sign(score.mate) * 1000 : score.cp / 100);

@@ -20,7 +20,7 @@ use models::{
 use records::position::{GameResult, Record};
 use shakmaty::{Bitboard, Role, attacks};
 
-pub use policy::{ARRIVALS, PlayedMove, arrival};
+pub use policy::{PlayedMove, arrival};
 
 /// Piece planes: own and their P N B R Q K.
 pub const PIECES: usize = 12;

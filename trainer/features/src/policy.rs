@@ -1,8 +1,8 @@
 //! Training data of a policy: inputs and legal moves of a position, and the move played.
 
-use models::{Color, InputPosition, PolicyMove, RatingBand};
+use models::{InputPosition, PolicyMove, RatingBand};
 use records::position::MoveRecord;
-use shakmaty::{CastlingMode, Move, MoveList, Position, Role, Square};
+use shakmaty::{CastlingMode, Move, MoveList, Position};
 
 use crate::{color, piece, square, with_attacks};
 
@@ -61,29 +61,21 @@ impl PlayedMove {
     pub fn arrivals(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         let turn = self.position.turn;
         let moves = self.legal.iter();
-        moves.map(move |m| arrival_of(turn, m.role(), m.to()))
+        moves.map(move |m| models::arrival(turn, piece(m.role()), square(m.to())))
     }
 }
 
-/// Number of arrivals: a piece kind on a square.
-pub const ARRIVALS: usize = 6 * 64;
-
-/// Returns the piece that a record's move moves, and its destination as the mover sees it, as one
-/// number below [`ARRIVALS`]. `None` if no piece stands on the origin.
+/// Returns the [`models::arrival`] of a record's move. `None` if no piece stands on the origin.
 pub fn arrival(record: &MoveRecord) -> Option<usize> {
     let position = record.position();
     let uci = record.uci();
     let (from, to) = (uci.from()?, uci.to()?);
     let (_, _, role) = position.pieces().find(|(square, _, _)| *square == from)?;
-    Some(arrival_of(color(position.turn()), role, to))
-}
-
-fn arrival_of(turn: Color, role: Role, to: Square) -> usize {
-    let seen = match turn {
-        Color::White => to as usize,
-        Color::Black => to as usize ^ 56,
-    };
-    piece(role) as usize * 64 + seen
+    Some(models::arrival(
+        color(position.turn()),
+        piece(role),
+        square(to),
+    ))
 }
 
 fn policy_move(position: &InputPosition, m: Move) -> PolicyMove {
@@ -98,6 +90,7 @@ mod tests {
     use crate::playouts;
     use records::position::Mover;
     use shakmaty::Chess;
+    use shakmaty::Role;
     use shakmaty::fen::Fen;
     use std::collections::HashSet;
 

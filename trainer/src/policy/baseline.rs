@@ -2,8 +2,8 @@
 //! beat.
 
 use datasets::{Dataset, MoveRecord, Split};
-use features::{ARRIVALS, PlayedMove, arrival};
-use models::{RATING_BANDS, RatingBand};
+use features::{PlayedMove, arrival};
+use models::{ARRIVALS, RATING_BANDS, RatingBand};
 use rayon::prelude::*;
 
 use crate::error::TrainerError;
